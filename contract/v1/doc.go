@@ -1,0 +1,7 @@
+// Package contractv1 holds the protobuf messages of interlock.proto: the only thing a brain and a robot share.
+//
+// The Go code is generated (`go generate ./contract/v1`) and committed; a check regenerates and compares it. Nothing
+// is added here by hand: a message carries, it never decides.
+package contractv1
+
+//go:generate go run ./gen

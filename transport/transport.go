@@ -1,0 +1,39 @@
+// Package transport declares the two ends of the line between a brain and a robot: the Client a brain holds and the
+// Server a robot implements. Both speak contract/v1 messages and nothing else.
+//
+// A transport carries; it never decides, retries a start under another id, or invents an answer. Refusals travel
+// inside the replies; an error means that the line itself failed. Resetting a stop is no method here: no surface that
+// an agent can reach has it.
+package transport
+
+import (
+	"context"
+	"iter"
+
+	contractv1 "interlock/contract/v1"
+)
+
+// Client is a brain's end of the line.
+type Client interface {
+	// Describe returns what the robot offers now.
+	Describe(context.Context) (*contractv1.Manifest, error)
+	// OpenTask freezes one request of a person. A goal that does not compile comes back as refusals in the task.
+	OpenTask(context.Context, *contractv1.OpenTaskRequest) (*contractv1.Task, error)
+	// Start asks for one mission, or for the answer of a read-only capability.
+	Start(context.Context, *contractv1.StartRequest) (*contractv1.MissionAck, error)
+	// Cancel asks to end a mission.
+	Cancel(context.Context, *contractv1.CancelRequest) (*contractv1.CancelAck, error)
+	// Observe returns what is known now.
+	Observe(context.Context, *contractv1.ObserveRequest) (*contractv1.Observation, error)
+	// Events streams a mission's events from a sequence number on. It ends after the final event or with ctx.
+	Events(context.Context, *contractv1.EventsRequest) iter.Seq2[*contractv1.Event, error]
+	// Claim writes what the brain says about a task beside the measured verdict, and closes it.
+	Claim(context.Context, *contractv1.ClaimRequest) (*contractv1.Task, error)
+	// Task returns the robot's record of a task.
+	Task(context.Context, *contractv1.TaskRequest) (*contractv1.Task, error)
+}
+
+// Server is a robot's end of the line: the same calls.
+type Server interface {
+	Client
+}
