@@ -139,7 +139,10 @@ func TestEventsEnd(t *testing.T) {
 
 	t.Run("when the reader leaves", func(t *testing.T) {
 		seen := 0
-		for range inproc.New(&fake{events: streamOf(two, nil)}).Events(t.Context(), nil) {
+		for _, err := range inproc.New(&fake{events: streamOf(two, nil)}).Events(t.Context(), nil) {
+			if err != nil {
+				t.Fatal(err)
+			}
 			seen++
 			break
 		}

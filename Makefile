@@ -1,0 +1,63 @@
+# make help lists what there is.
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.PHONY: help demo test check race fuzz golden gen bench clean fmt-check vet lint gen-check static fuzz-short
+
+GOLANGCI_VERSION := v2.15.0
+GOLANGCI := bin/golangci-lint-$(GOLANGCI_VERSION)
+FUZZTIME ?= 60s
+# The rooms in which more than one goroutine meets.
+CONCURRENT := ./robot/... ./transport/... ./body/guard/...
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "%-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+demo: ## four requests, scripted models, gate on and off: claims beside facts
+	go run ./cmd/interlock demo
+
+test: ## all tests
+	go test ./...
+
+check: fmt-check vet lint gen-check static fuzz-short race ## everything a change must pass besides test
+
+race: ## the concurrent rooms under the race detector
+	@if command -v "$$(go env CC)" >/dev/null; then echo "go test -race -short $(CONCURRENT)"; CGO_ENABLED=1 go test -race -short $(CONCURRENT); \
+	else echo "race: skipped, the race detector needs a C compiler and there is none"; fi
+
+fuzz: ## every fuzz target for FUZZTIME each (60s)
+	.ci/fuzz $(FUZZTIME)
+
+golden: ## rewrite the golden files; review the diff
+	go test -count=1 $$(grep -rlE --include='*_test.go' 'internal/golden"|flag\.Bool\("update"' . | xargs -n1 dirname | sort -u) -update
+
+gen: ## regenerate the generated code
+	go generate ./contract/v1 ./reject
+
+bench: ## all benchmarks
+	go test -run '^$$' -bench . -benchmem ./...
+
+clean: ## remove what was built or recorded here
+	rm -rf bin runs
+
+fmt-check:
+	@files=$$(gofmt -l .); if [ -n "$$files" ]; then echo "not formatted by gofmt:"; echo "$$files"; exit 1; fi
+
+vet:
+	go vet ./...
+
+lint: $(GOLANGCI)
+	$(GOLANGCI) run ./...
+
+$(GOLANGCI):
+	GOBIN=$(CURDIR)/bin go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION)
+	mv bin/golangci-lint $@
+
+gen-check:
+	go test -count=1 ./contract/v1/gen ./reject/gen
+
+static:
+	CGO_ENABLED=0 go build ./...
+
+fuzz-short:
+	.ci/fuzz 3s
