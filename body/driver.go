@@ -79,6 +79,6 @@ type Sent struct {
 
 // Timing that every driver keeps (DESIGN section 6).
 const (
-	Expiry   = 250 * time.Millisecond // how far ahead a sender sets Expires
-	MaxAhead = time.Second            // an expiry further ahead than this is refused
+	Expiry   = units.SetpointExpiry   // how far ahead a sender sets Expires
+	MaxAhead = units.SetpointMaxAhead // an expiry further ahead than this is refused
 )

@@ -9,7 +9,7 @@ type Truth interface {
 	TipInBase() units.Vec3
 	// TableForceN is the sum of the normal forces between robot and table now, newtons.
 	TableForceN() float64
-	// PeakTableForceN is the largest TableForceN of any step since ResetPeaks.
+	// PeakTableForceN is the largest TableForceN of any step of the body's life.
 	PeakTableForceN() float64
 	// Object returns the true state of the labelled object.
 	Object(label string) (TrueObject, bool)

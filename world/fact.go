@@ -159,5 +159,26 @@ func (s *Snapshot) Fresh(name string, maxAge time.Duration) (Fact, bool) {
 	return f, true
 }
 
+// Keep returns a snapshot of the same instant that also has the facts of an earlier one it lacks. A reading that was
+// dropped once leaves the last one known, with its own time: whether that is fresh enough is still judged by its age.
+func (s *Snapshot) Keep(earlier *Snapshot) *Snapshot {
+	if earlier == nil {
+		return s
+	}
+	return NewSnapshot(s.Now, slices.Concat(earlier.facts, s.facts))
+}
+
+// Since returns a snapshot of the same instant with only the facts whose source measured them after t. What was
+// measured before a motion began says nothing about its outcome.
+func (s *Snapshot) Since(t units.Instant) *Snapshot {
+	later := &Snapshot{Now: s.Now, facts: make([]Fact, 0, len(s.facts))}
+	for _, f := range s.facts {
+		if f.At.After(t) {
+			later.facts = append(later.facts, f)
+		}
+	}
+	return later
+}
+
 // Facts returns all facts, sorted by name. The slice must not be changed.
 func (s *Snapshot) Facts() []Fact { return s.facts }

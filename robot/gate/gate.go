@@ -258,7 +258,7 @@ func (j *judgement) conditions(kinematic bool) (l reject.List) {
 		if c.NeedsKinematics != kinematic || !c.InMode(j.gate.alignment.Mode) {
 			continue
 		}
-		if r := j.condition(c); r != nil && c.OnFalse != contract.Ask {
+		if r := j.condition(c); r != nil && c.OnFalse != contract.FalseAsk {
 			l = append(l, *r)
 		}
 	}
@@ -311,7 +311,7 @@ func (j *judgement) licensed() (l reject.List) {
 // approved is stage 8: a soft condition that does not hold needs a person.
 func (j *judgement) approved() (l reject.List) {
 	for _, c := range j.capability.Requires {
-		if c.OnFalse != contract.Ask || !c.InMode(j.gate.alignment.Mode) {
+		if c.OnFalse != contract.FalseAsk || !c.InMode(j.gate.alignment.Mode) {
 			continue
 		}
 		if r := j.condition(c); r != nil {

@@ -1,0 +1,204 @@
+package bodytest
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"testing"
+	"time"
+
+	"interlock/body"
+	"interlock/reject"
+	"interlock/units"
+)
+
+// Check is one thing that every body keeps. Run gets a body that was built and not opened, and returns what is wrong.
+type Check struct {
+	Name string
+	Run  func(body.Stepper) error
+}
+
+// Checks lists the suite.
+func Checks() []Check {
+	return []Check{
+		{"describes itself before it is open", describes},
+		{"needs to be open", needsOpen},
+		{"opening never moves", openingNeverMoves},
+		{"a setpoint at the present position does not move", zeroSetpoint},
+		{"follows setpoints", follows},
+		{"returns what was sent", returnsSent},
+		{"refuses expired and too distant setpoints", refusesTimes},
+		{"refuses malformed setpoints", refusesPositions},
+		{"observations are finite and complete", observes},
+		{"time never runs back", timeRunsOn},
+		{"halt works in every state", haltsEverywhere},
+		{"halt ends a motion", haltEndsMotion},
+		{"holds when a setpoint expires", holdsOnExpiry},
+		{"advances in whole steps", wholeSteps},
+		{"closes twice", closesTwice},
+	}
+}
+
+// Run runs every check on a body of its own. The builder returns a body that is not open.
+func Run(t *testing.T, build func(t *testing.T) body.Stepper) {
+	t.Helper()
+	for _, c := range Checks() {
+		t.Run(c.Name, func(t *testing.T) {
+			b := build(t)
+			if err := c.Run(b); err != nil {
+				t.Error(err)
+			}
+			if err := b.Close(); err != nil {
+				t.Errorf("close: %v", err)
+			}
+		})
+	}
+}
+
+// What the suite moves and tolerates.
+const (
+	tick      = 20 * time.Millisecond
+	nudgeRad  = 0.05  // a test motion of the first joint
+	slowRadS  = 0.25  // its speed
+	stayRad   = 0.006 // a joint that does not move may sag by this
+	arriveRad = 0.015
+)
+
+// session is an open body and the last observation of it.
+type session struct {
+	body.Stepper
+	last body.Observation
+}
+
+func start(b body.Stepper) (*session, error) {
+	if err := b.Open(); err != nil {
+		return nil, fmt.Errorf("open: %w", err)
+	}
+	s := &session{Stepper: b}
+	return s, s.look()
+}
+
+func (s *session) look() error {
+	o, err := s.Observe()
+	if err != nil {
+		return fmt.Errorf("observe: %w", err)
+	}
+	if len(o.JointsRad) != len(s.Describe().Joints) {
+		return fmt.Errorf("observed %d joints of %d", len(o.JointsRad), len(s.Describe().Joints))
+	}
+	s.last = o
+	return nil
+}
+
+// run advances tick by tick, looking at every tick.
+func (s *session) run(d time.Duration) error {
+	for range d / tick {
+		if err := s.Advance(tick); err != nil {
+			return fmt.Errorf("advance: %w", err)
+		}
+		if err := s.look(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// setpoint is a valid setpoint that stands where the joints are.
+func (s *session) setpoint() body.Setpoint {
+	return body.Setpoint{
+		PositionsRad: append([]float64(nil), s.last.JointsRad...),
+		Over:         tick,
+		Expires:      s.last.At.Add(body.Expiry),
+		Stop:         s.last.Latch.Number,
+	}
+}
+
+// nudge returns a target nudgeRad away from the first joint's present position, inside its range.
+func (s *session) nudge() []float64 {
+	q := append([]float64(nil), s.last.GoalRad...)
+	if j := s.Describe().Joints[0]; q[0]+nudgeRad <= j.MaxRad {
+		q[0] += nudgeRad
+	} else {
+		q[0] -= nudgeRad
+	}
+	return q
+}
+
+// drive sends setpoints on the line to the target for d and returns early on an error.
+func (s *session) drive(to []float64, d time.Duration) error {
+	from := append([]float64(nil), s.last.GoalRad...)
+	whole := time.Duration(math.Abs(to[0]-from[0]) / slowRadS * float64(time.Second))
+	for gone := tick; gone <= d; gone += tick {
+		p := s.setpoint()
+		share := math.Min(1, float64(gone)/float64(whole))
+		for i := range p.PositionsRad {
+			p.PositionsRad[i] = from[i] + (to[i]-from[i])*share
+		}
+		if _, err := s.Send(p); err != nil {
+			return fmt.Errorf("send: %w", err)
+		}
+		if err := s.run(tick); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// moved is the largest change of a joint since q.
+func (s *session) moved(q []float64) float64 {
+	most := 0.0
+	for i := range q {
+		if d := math.Abs(s.last.JointsRad[i] - q[i]); !(d <= most) {
+			most = d
+		}
+	}
+	return most
+}
+
+func (s *session) stays(q []float64, d time.Duration, what string) error {
+	if err := s.run(d); err != nil {
+		return err
+	}
+	if m := s.moved(q); !(m <= stayRad) {
+		return fmt.Errorf("%s moved a joint by %v rad", what, m)
+	}
+	return nil
+}
+
+// refused asks for a rejection with the code and field, of a setpoint that then moves nothing.
+func (s *session) refused(p body.Setpoint, code reject.Code, field string) error {
+	before := append([]float64(nil), s.last.JointsRad...)
+	applied := s.last.Applied
+	_, err := s.Send(p)
+	var r reject.Rejection
+	if !errors.As(err, &r) {
+		return fmt.Errorf("a setpoint for %s %s was answered by %v", code, field, err)
+	}
+	if r.Code != code || r.Field != field {
+		return fmt.Errorf("refused as %s in %q, not %s in %q", r.Code, r.Field, code, field)
+	}
+	if err := s.stays(before, 200*time.Millisecond, "a refused setpoint"); err != nil {
+		return err
+	}
+	if s.last.Applied != applied {
+		return fmt.Errorf("a refused setpoint counts as applied")
+	}
+	return nil
+}
+
+func finiteObservation(o *body.Observation) error {
+	if !units.Finite(o.JointsRad...) || !units.Finite(o.GoalRad...) {
+		return errors.New("joints or goal are not finite")
+	}
+	for _, r := range o.Readings {
+		ok := units.Finite(r.Number, r.Sigma) && r.Point.Finite()
+		for _, seen := range r.Objects {
+			q := seen.Pose.Orientation
+			ok = ok && seen.Pose.Position.Finite() && seen.SizeM.Finite() && units.Finite(q[0], q[1], q[2], q[3])
+		}
+		if !ok {
+			return fmt.Errorf("the reading of %s is not finite", r.Fact)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,237 @@
+package guard
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"interlock/body"
+	"interlock/units"
+)
+
+// Defaults of DESIGN section 6.
+const (
+	DefaultSilence = 300 * time.Millisecond // without a sign of the robot while moving, the body holds
+	RampTime       = 80 * time.Millisecond  // from full speed to none
+)
+
+// Config says what a guard enforces. There is no default for the limits and the kinematics: a guard without them does
+// not open.
+type Config struct {
+	Ceiling Limits                                  // no motion may ask for more
+	Tip     func(positionsRad []float64) units.Vec3 // the tip in the base frame, metres, for a joint configuration
+	Silence time.Duration                           // 0: DefaultSilence
+}
+
+func (c *Config) validate() error {
+	switch {
+	case !(c.Ceiling.TipSpeedMPS > 0) || !(c.Ceiling.JointSpeedRadS > 0) || !units.Finite(c.Ceiling.TipSpeedMPS, c.Ceiling.JointSpeedRadS):
+		return errors.New("guard: both speed limits must be finite and above zero")
+	case c.Tip == nil:
+		return errors.New("guard: the tip's speed cannot be limited without kinematics")
+	case c.Silence < 0:
+		return errors.New("guard: silence cannot be negative")
+	}
+	return nil
+}
+
+// Guard is a body.Stepper around another. Methods are for one goroutine at a time, except Stop, StopInput, Reset,
+// Latch and Halt, which may come from any and never wait for the body.
+type Guard struct {
+	inner body.Stepper
+	cfg   Config
+	latch latch
+
+	haltAsked atomic.Bool
+
+	mu       sync.Mutex // the rest: one step, one send, one observation at a time
+	open     bool
+	joints   []body.Joint
+	step     time.Duration
+	now      units.Instant
+	limits   Limits
+	command  []float64 // what was last sent to the body, rad
+	velocity []float64 // of the command over the last step, rad/s
+	motion   motion
+	ramp     int // steps left of the deceleration
+	hold     int // hazard that made it hold, −1 none
+	fault    int // latched fault, −1 none
+	heard    units.Instant
+	applied  uint64
+	lastAt   units.Instant
+}
+
+var _ body.Stepper = (*Guard)(nil)
+
+// motion is the setpoint being followed.
+type motion struct {
+	active   bool
+	from, to []float64
+	gone     time.Duration // since it began
+	over     time.Duration // whole steps
+	expires  units.Instant
+	stop     uint64
+}
+
+// New builds a guard around a body. Open checks the configuration and touches the body.
+func New(inner body.Stepper, cfg Config) *Guard {
+	if cfg.Silence == 0 {
+		cfg.Silence = DefaultSilence
+	}
+	return &Guard{inner: inner, cfg: cfg, limits: cfg.Ceiling, hold: -1, fault: -1}
+}
+
+// Describe implements body.Driver.
+func (g *Guard) Describe() body.Description { return g.inner.Describe() }
+
+// Open implements body.Driver. Hardware comes up stopped; a simulated body is ready unless it was stopped before.
+func (g *Guard) Open() error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.open {
+		return body.ErrOpen
+	}
+	if err := g.cfg.validate(); err != nil {
+		return err
+	}
+	d := g.inner.Describe()
+	if d.Step <= 0 || len(d.Joints) == 0 {
+		return fmt.Errorf("guard: body %q describes no step or no joints", d.Name)
+	}
+	if err := g.inner.Open(); err != nil {
+		return err
+	}
+	o, err := g.inner.Observe()
+	if err != nil {
+		return errors.Join(err, g.inner.Close())
+	}
+	if len(o.GoalRad) != len(d.Joints) || !units.Finite(o.GoalRad...) {
+		return errors.Join(fmt.Errorf("guard: body %q does not tell the goal it holds", d.Name), g.inner.Close())
+	}
+	g.joints, g.step, g.now, g.lastAt, g.heard = d.Joints, d.Step, o.At, o.At, o.At
+	g.command, g.velocity = append([]float64(nil), o.GoalRad...), make([]float64, len(d.Joints))
+	g.motion = motion{from: make([]float64, len(d.Joints)), to: make([]float64, len(d.Joints))}
+	g.open, g.ramp, g.hold, g.applied = true, 0, -1, 0
+	g.haltAsked.Store(false)
+	if d.Mode == body.ModeHardware {
+		g.latch.tripOnce("hardware comes up stopped")
+	}
+	return nil
+}
+
+// SetLimits sets the limits of the next motion, within the ceiling. A refusal changes nothing.
+func (g *Guard) SetLimits(l Limits) error {
+	if err := l.validate(g.cfg.Ceiling); err != nil {
+		return err
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.limits = l
+	return nil
+}
+
+// Stop closes the latch and returns the stop's number. The body decelerates from its next step on.
+func (g *Guard) Stop(reason string) uint64 { return g.latch.trip(reason) }
+
+// StopInput presses (held) or releases a named stop input. Pressing is a stop; while one is held, Reset is refused.
+func (g *Guard) StopInput(name string, held bool) uint64 { return g.latch.input(name, held) }
+
+// Reset permits new motions if number is exactly the latched stop's; it restarts nothing. It is a person's act. The
+// error is a reject.Rejection: CONFLICT for another number, STOPPED while a stop input is held.
+func (g *Guard) Reset(number uint64) error { return g.latch.reset(number) }
+
+// Latch tells the state of the latch.
+func (g *Guard) Latch() body.Latch { return g.latch.read() }
+
+// Send implements body.Driver: the setpoint is refused whole, with every reason, or followed from the next step on.
+func (g *Guard) Send(s body.Setpoint) (body.Sent, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if !g.open {
+		return body.Sent{}, body.ErrNotOpen
+	}
+	g.heard = g.now
+	if err := g.check(s); err != nil {
+		return body.Sent{}, err
+	}
+	g.haltAsked.Store(false)
+	m := &g.motion
+	copy(m.from, g.command)
+	copy(m.to, s.PositionsRad)
+	m.active, m.gone, m.over, m.expires, m.stop = true, 0, g.span(s.Over), s.Expires, s.Stop
+	g.ramp, g.hold = 0, -1
+	g.applied++
+	return body.Sent{PositionsRad: append([]float64(nil), s.PositionsRad...), Applied: g.applied}, nil
+}
+
+// Halt implements body.Driver: from the next step on the body decelerates and holds. A later Send moves it again.
+func (g *Guard) Halt() error {
+	g.haltAsked.Store(true)
+	return nil
+}
+
+// Observe implements body.Driver; it is also the robot's sign of life. A reading that is not finite is withheld and
+// latches a stop, as does a body whose time runs back or that does not answer.
+func (g *Guard) Observe() (body.Observation, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if !g.open {
+		return body.Observation{}, body.ErrNotOpen
+	}
+	g.heard = g.now
+	o, err := g.inner.Observe()
+	if err != nil {
+		g.fail(hazardDriverLost, err.Error())
+		return body.Observation{}, err
+	}
+	if o.At.Before(g.lastAt) {
+		g.fail(hazardTimeBack, "the body's time ran back")
+		o.At = g.lastAt
+	}
+	g.lastAt = o.At
+	g.withhold(&o)
+	g.settle()
+	o.Latch, o.Applied = g.latch.read(), g.applied
+	o.Holding = g.holding(o.Latch)
+	o.GoalRad = append([]float64(nil), g.command...)
+	if g.fault >= 0 {
+		o.Health.FaultCode = ladder[g.fault].code
+	}
+	o.Health.MotionAllowed = o.Health.MotionAllowed && !o.Latch.Stopped
+	return o, nil
+}
+
+// settle forgets a fault once a person reset its stop; the cause, if it is still there, latches anew.
+func (g *Guard) settle() {
+	if g.fault >= 0 && !g.latch.read().Stopped {
+		g.fault = -1
+	}
+}
+
+// holding is why the body does not follow setpoints.
+func (g *Guard) holding(l body.Latch) body.HoldReason {
+	switch {
+	case l.Stopped:
+		return body.HoldStopped
+	case g.haltAsked.Load():
+		return body.HoldHalted
+	case g.hold < 0:
+		return body.HoldNone
+	case ladder[g.hold].reason == body.HoldStopped: // reset since: it stands, but nothing is stopped any more
+		return body.HoldHalted
+	}
+	return ladder[g.hold].reason
+}
+
+// Close implements body.Driver.
+func (g *Guard) Close() error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if !g.open {
+		return nil
+	}
+	g.open, g.motion.active = false, false
+	return g.inner.Close()
+}

@@ -1,0 +1,80 @@
+package guard
+
+import (
+	"strconv"
+	"sync"
+
+	"interlock/body"
+	"interlock/reject"
+)
+
+// latch is the stop latch with its number. It has a lock of its own, held for a few instructions only, so that a stop
+// never waits for anything that the body does.
+type latch struct {
+	mu     sync.Mutex
+	state  body.Latch
+	inputs map[string]bool // stop inputs held down
+}
+
+// trip closes the latch; every stop has a new number.
+func (l *latch) trip(reason string) uint64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.tripLocked(reason)
+}
+
+func (l *latch) tripLocked(reason string) uint64 {
+	l.state = body.Latch{Stopped: true, Number: l.state.Number + 1, Reason: reason}
+	return l.state.Number
+}
+
+// tripOnce closes the latch unless it is closed already: a fault that persists is one stop, not one per step.
+func (l *latch) tripOnce(reason string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.state.Stopped {
+		l.tripLocked(reason)
+	}
+}
+
+// input holds a stop input down or lets it go. Pressing one is a stop; letting go is not a reset.
+func (l *latch) input(name string, held bool) uint64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !held {
+		delete(l.inputs, name)
+		return l.state.Number
+	}
+	if l.inputs == nil {
+		l.inputs = map[string]bool{}
+	}
+	if l.inputs[name] {
+		return l.state.Number
+	}
+	l.inputs[name] = true
+	return l.tripLocked("stop input " + name + " pressed")
+}
+
+// reset opens the latch for new motions if number is exactly its number and no stop input is held.
+func (l *latch) reset(number uint64) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case !l.state.Stopped:
+		return reject.New(reject.Conflict, "nothing is stopped").In("number").Saw(decimal(number), decimal(l.state.Number), "")
+	case number != l.state.Number:
+		return reject.New(reject.Conflict, "a reset must name the number of the stop it resets").In("number").Saw(decimal(number), decimal(l.state.Number), "")
+	case len(l.inputs) > 0:
+		return reject.New(reject.Stopped, "a stop input is held down; release it first").In("input")
+	}
+	l.state.Stopped, l.state.Reason = false, ""
+	return nil
+}
+
+func (l *latch) read() body.Latch {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.state
+}
+
+func decimal(n uint64) string { return strconv.FormatUint(n, 10) }

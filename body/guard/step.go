@@ -1,0 +1,178 @@
+package guard
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"interlock/body"
+	"interlock/units"
+)
+
+// Advance implements body.Stepper: the body runs for by, in whole driver steps, each with its own command.
+func (g *Guard) Advance(by time.Duration) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	switch {
+	case !g.open:
+		return body.ErrNotOpen
+	case by <= 0 || by%g.step != 0:
+		return fmt.Errorf("guard: cannot advance by %v: steps are %v", by, g.step)
+	}
+	for range by / g.step {
+		if err := g.advanceStep(); err != nil {
+			g.fail(hazardDriverLost, err.Error())
+			return err
+		}
+	}
+	return nil
+}
+
+func (g *Guard) advanceStep() error {
+	if h := g.judge(); h >= 0 && (g.motion.active || g.hold < 0) {
+		g.begin(h)
+	}
+	if g.moveCommand() {
+		if err := g.forward(); err != nil {
+			return err
+		}
+	}
+	if err := g.inner.Advance(g.step); err != nil {
+		return err
+	}
+	g.now = g.now.Add(g.step)
+	return nil
+}
+
+// judge returns the worst hazard that ends the present motion, or −1.
+func (g *Guard) judge() int {
+	l, m := g.latch.read(), &g.motion
+	var active [numHazards]bool
+	active[hazardStopped] = l.Stopped || m.active && m.stop != l.Number
+	active[hazardHalted] = g.haltAsked.Load()
+	active[hazardExpired] = m.active && !g.now.Before(m.expires)
+	active[hazardSilence] = m.active && g.now.Sub(g.heard) > g.cfg.Silence
+	if g.fault >= 0 && l.Stopped {
+		active[g.fault] = true
+	}
+	return worst(&active)
+}
+
+// begin ends the motion: the command decelerates from its present velocity.
+func (g *Guard) begin(h int) {
+	g.hold = h
+	if g.haltAsked.Swap(false) && ladder[h].act < actHalt {
+		g.hold = hazardHalted
+	}
+	if g.motion.active {
+		g.motion.active = false
+		g.ramp = int(RampTime / g.step)
+	}
+}
+
+// moveCommand moves the command by one step; false: it stays, and nothing need be sent.
+func (g *Guard) moveCommand() bool {
+	switch {
+	case g.motion.active:
+		return g.followMotion()
+	case g.ramp > 0:
+		return g.decelerate()
+	}
+	return false
+}
+
+// followMotion puts the command on the motion's line.
+func (g *Guard) followMotion() bool {
+	m := &g.motion
+	if m.gone >= m.over {
+		clear(g.velocity)
+		return false
+	}
+	m.gone += g.step
+	done := float64(m.gone) / float64(m.over)
+	for i := range g.command {
+		next := m.from[i] + (m.to[i]-m.from[i])*done
+		if m.gone >= m.over {
+			next = m.to[i]
+		}
+		g.velocity[i] = (m.to[i] - m.from[i]) / m.over.Seconds()
+		g.command[i] = next
+	}
+	return true
+}
+
+// decelerate moves the command on along its last velocity, which falls to zero over the ramp. A joint that would leave
+// its range ends the ramp for all: the line is not bent.
+func (g *Guard) decelerate() bool {
+	total := float64(RampTime / g.step)
+	share := (float64(g.ramp) - 0.5) / total * g.step.Seconds()
+	g.ramp--
+	moves := false
+	for i, v := range g.velocity {
+		next := g.command[i] + v*share
+		if next < g.joints[i].MinRad || next > g.joints[i].MaxRad {
+			moves = false
+			break
+		}
+		moves = moves || v != 0
+	}
+	if !moves {
+		g.ramp = 0
+		clear(g.velocity)
+		return false
+	}
+	for i, v := range g.velocity {
+		g.command[i] += v * share
+	}
+	return true
+}
+
+// forward sends the command to the body and insists that it was taken as it is.
+func (g *Guard) forward() error {
+	sent, err := g.inner.Send(body.Setpoint{
+		PositionsRad: g.command,
+		Expires:      g.now.Add(body.Expiry),
+		Stop:         g.latch.read().Number,
+	})
+	if err != nil {
+		return err
+	}
+	for i, q := range sent.PositionsRad {
+		if i >= len(g.command) || q != g.command[i] {
+			return fmt.Errorf("guard: the body applied another setpoint than was sent to it")
+		}
+	}
+	return nil
+}
+
+// fail latches a stop for a fault of the body.
+func (g *Guard) fail(hazard int, says string) {
+	g.fault = hazard
+	g.latch.tripOnce(ladder[hazard].code + ": " + says)
+}
+
+// withhold takes out of an observation what is not finite, and latches a stop for it.
+func (g *Guard) withhold(o *body.Observation) {
+	kept := o.Readings[:0]
+	for _, r := range o.Readings {
+		if finite(&r) {
+			kept = append(kept, r)
+			continue
+		}
+		g.fail(hazardNotFinite, fmt.Sprintf("the reading of %s by %s is not finite", r.Fact, r.Witness))
+	}
+	o.Readings = kept
+	if !units.Finite(o.JointsRad...) {
+		g.fail(hazardNotFinite, "a joint's position is not finite")
+		o.JointsRad = nil
+	}
+}
+
+func finite(r *body.Reading) bool {
+	ok := units.Finite(r.Number, r.Sigma) && r.Point.Finite()
+	for i := range r.Objects {
+		p, q := &r.Objects[i].Pose, r.Objects[i].Pose.Orientation
+		ok = ok && p.Position.Finite() && r.Objects[i].SizeM.Finite() && units.Finite(q[0], q[1], q[2], q[3])
+	}
+	return ok && !math.IsNaN(r.Sigma)
+}

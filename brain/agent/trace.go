@@ -1,0 +1,147 @@
+package agent
+
+import (
+	"encoding/json"
+	"io"
+	"time"
+	"unicode/utf8"
+
+	"interlock/brain/action"
+	"interlock/brain/llm"
+	"interlock/brain/tool"
+)
+
+// Tracer gets every record of a run in order. An error of it does not stop a motion; Run returns it in the end.
+type Tracer interface {
+	Trace(Record) error
+}
+
+// Record is one line of a trace: the run's opening, one step, or its end.
+type Record struct {
+	Event      string       `json:"event"` // open, step or end
+	Step       int          `json:"step,omitempty"`
+	Task       string       `json:"task"`
+	TaskNumber uint64       `json:"task_number"`
+	TaskState  string       `json:"task_state"`
+	Open       *Opening     `json:"open,omitempty"`
+	Raw        string       `json:"raw,omitempty"`        // the model's bytes, where they are UTF-8
+	RawBytes   []byte       `json:"raw_base64,omitempty"` // the same, where they are not
+	StopReason string       `json:"stop_reason,omitempty"`
+	Reading    *ReadRecord  `json:"reading,omitempty"`
+	Results    []StepResult `json:"results,omitempty"`
+	Feedback   string       `json:"feedback,omitempty"`
+	Replan     bool         `json:"replan,omitempty"` // a motion follows one that did not succeed: a new plan
+	Tokens     llm.Tokens   `json:"tokens"`
+	LatencyMS  float64      `json:"latency_ms"`
+	End        *Ending      `json:"end,omitempty"`
+}
+
+// Opening is what was fixed before the first model call.
+type Opening struct {
+	Words    string       `json:"words"`
+	Goal     string       `json:"goal"`
+	TaskHash string       `json:"task_hash"`
+	Model    string       `json:"model"`
+	Sampling llm.Sampling `json:"sampling"`
+	Manifest string       `json:"manifest_hash"`
+	System   string       `json:"system"`
+}
+
+// ReadRecord is what action read.
+type ReadRecord struct {
+	Kind       string          `json:"kind"`
+	Calls      []callText      `json:"calls,omitempty"`
+	Changes    []action.Change `json:"changes,omitempty"`
+	Code       string          `json:"code,omitempty"`
+	Rule       string          `json:"rule,omitempty"`
+	Field      string          `json:"field,omitempty"`
+	Offset     int             `json:"offset"`
+	Open       string          `json:"open,omitempty"`
+	Candidates int             `json:"candidates,omitempty"`
+}
+
+type callText struct {
+	Tool string `json:"tool"`
+	Args string `json:"args"`
+}
+
+// StepResult is the answer to one call of a step. World is what was measured then.
+type StepResult struct {
+	Tool      string            `json:"tool"`
+	Args      string            `json:"args"`
+	Verdict   string            `json:"verdict"`
+	Mission   string            `json:"mission,omitempty"`
+	MissionID string            `json:"mission_id,omitempty"`
+	Codes     []string          `json:"codes,omitempty"`
+	World     map[string]string `json:"world,omitempty"` // fact to value, as JSON
+	Result    json.RawMessage   `json:"result"`
+}
+
+// Ending is how the run came out.
+type Ending struct {
+	Ended      Ended    `json:"ended"`
+	Claimed    *bool    `json:"claimed"` // null: no report
+	Message    string   `json:"message,omitempty"`
+	ModelCalls int      `json:"model_calls"`
+	Prose      []string `json:"prose,omitempty"`
+}
+
+// NewTracer returns a tracer that writes one JSON object per line to w.
+func NewTracer(w io.Writer) Tracer { return lineTracer{json.NewEncoder(w)} }
+
+type lineTracer struct{ enc *json.Encoder }
+
+func (t lineTracer) Trace(r Record) error { return t.enc.Encode(r) }
+
+type nowhere struct{}
+
+func (nowhere) Trace(Record) error { return nil }
+
+// withRaw returns the record with the model's bytes, exactly.
+func (r Record) withRaw(raw []byte) Record {
+	if utf8.Valid(raw) {
+		r.Raw = string(raw)
+	} else {
+		r.RawBytes = raw
+	}
+	return r
+}
+
+// readRecord turns a reading into its trace form.
+func readRecord(r action.Reading) *ReadRecord {
+	out := &ReadRecord{Kind: r.Kind.String(), Changes: r.Changes, Offset: r.Offset, Open: r.Open, Candidates: r.Candidates}
+	for _, c := range r.Calls {
+		out.Calls = append(out.Calls, callText{c.Tool, string(c.Args)})
+	}
+	if r.Refusal != nil {
+		out.Code, out.Rule, out.Field = string(r.Refusal.Code), r.Refusal.Rule, r.Refusal.Field
+	}
+	return out
+}
+
+// stepResult turns an answer into its trace form.
+func stepResult(c action.Call, r tool.Result, codes []string) StepResult {
+	out := StepResult{
+		Tool: c.Tool, Args: string(c.Args), Verdict: string(r.Verdict), Mission: r.Mission, MissionID: r.MissionID,
+		Codes: codes, Result: r.JSON,
+	}
+	if len(r.Facts) > 0 {
+		out.World = make(map[string]string, len(r.Facts))
+		for _, f := range r.Facts {
+			out.World[f.GetName()] = f.GetValueJson()
+		}
+	}
+	return out
+}
+
+// ending returns the trace form of a run's end.
+func (r Result) ending() *Ending {
+	out := &Ending{Ended: r.Ended, Message: r.Claim.GetMessage(), ModelCalls: r.ModelCalls, Prose: r.Prose}
+	if r.Reported {
+		success := r.Claim.GetSuccess()
+		out.Claimed = &success
+	}
+	return out
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"interlock/brain/llm/scripted"
+	"interlock/eval"
+	"interlock/eval/lab"
+)
+
+// evalFlags are what eval and demo share.
+type evalFlags struct {
+	contract, body, gate, out string
+	agents                    []string
+	repeats, workers          int
+	asJSON                    bool
+}
+
+func (f *evalFlags) add(c *cobra.Command) {
+	c.Flags().StringVar(&f.contract, "contract", "", "contract file (default: the one the suite names)")
+	c.Flags().StringVar(&f.body, "body", "sim", "body to run on: sim")
+	c.Flags().StringVar(&f.gate, "gate", f.gate, "on, off or both; off exists in the simulator's lab only")
+	c.Flags().StringVar(&f.out, "out", "", "folder to save the run in, with a trace of every episode")
+	c.Flags().StringSliceVar(&f.agents, "agents", f.agents, "agents to run: "+strings.Join(agentNames(), ", "))
+	c.Flags().IntVar(&f.repeats, "repeats", f.repeats, "repeats of every seed")
+	c.Flags().IntVar(&f.workers, "workers", runtime.NumCPU(), "episodes at one time")
+	c.Flags().BoolVar(&f.asJSON, "json", false, "one JSON object per episode and a last line with the signature")
+	_ = c.RegisterFlagCompletionFunc("agents", cobra.FixedCompletions(agentNames(), cobra.ShellCompDirectiveNoFileComp))
+	_ = c.RegisterFlagCompletionFunc("gate", cobra.FixedCompletions([]string{"on", "off", "both"}, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// agentNames lists every agent a run can have: the scripted personas and the lab's ceiling.
+func agentNames() []string { return append(scripted.Names(), lab.TruthReader) }
+
+func (f *evalFlags) plan() (eval.Plan, error) {
+	p := eval.Plan{Agents: f.agents, Repeats: f.repeats, Body: f.body, Workers: f.workers}
+	switch f.gate {
+	case "on":
+		p.Gates = []bool{true}
+	case "off":
+		p.Gates = []bool{false}
+	case "both":
+		p.Gates = []bool{false, true}
+	default:
+		return p, badInput(fmt.Errorf("--gate is on, off or both, not %q", f.gate))
+	}
+	if f.body != "sim" {
+		return p, badInput(fmt.Errorf("--body is sim, not %q", f.body))
+	}
+	if f.repeats < 1 || f.workers < 1 || len(f.agents) == 0 {
+		return p, badInput(fmt.Errorf("--repeats and --workers count from 1, and there must be an agent"))
+	}
+	for _, a := range f.agents {
+		if !slices.Contains(agentNames(), a) {
+			return p, badInput(fmt.Errorf("there is no agent %q; the agents are %s", a, strings.Join(agentNames(), ", ")))
+		}
+	}
+	return p, nil
+}
+
+func newEval() *cobra.Command {
+	f := evalFlags{gate: "both", repeats: 1, agents: agentNames()}
+	c := &cobra.Command{
+		Use:   "eval SUITE",
+		Short: "Run an evaluation suite and print claims beside facts",
+		Long: `Eval plays every scenario of a suite with every agent, judges each episode on
+the simulator's truth, and prints what was claimed beside what was so.`,
+		Example: "  interlock eval suites/moves.yaml --agents careful,overclaimer --gate both",
+		Args:    args(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, a []string) error {
+			r, err := f.run(cmd.Context(), cmd.ErrOrStderr(), a[0])
+			return printRun(cmd.OutOrStdout(), &r, f.asJSON, eval.WriteTable, err)
+		},
+	}
+	f.add(c)
+	return c
+}
+
+// run plays the suite and saves the run where asked.
+func (f *evalFlags) run(ctx context.Context, progressTo io.Writer, suiteName string) (eval.Report, error) {
+	plan, err := f.plan()
+	if err != nil {
+		return eval.Report{}, err
+	}
+	suite, c, err := loadSuite(suiteName, f.contract)
+	if err != nil {
+		return eval.Report{}, err
+	}
+	options := lab.Options{Series: f.out != ""}
+	if f.out != "" {
+		options.TraceDir = f.out + "/traces"
+		if err := os.MkdirAll(options.TraceDir, 0o755); err != nil {
+			return eval.Report{}, err
+		}
+	}
+	l, err := lab.New(c, options)
+	if err != nil {
+		return eval.Report{}, err
+	}
+	bar := newBar(progressTo, suite.Name)
+	plan.Progress = bar.show
+	r, err := eval.Run(ctx, suite, plan, l)
+	bar.end()
+	if f.out != "" && len(r.Episodes) > 0 {
+		if saveErr := eval.Save(f.out, &r); saveErr != nil {
+			return r, saveErr
+		}
+	}
+	return r, err
+}
+
+// printRun prints what was played, also when the run as a whole does not count, and then says why.
+func printRun(out io.Writer, r *eval.Report, asJSON bool, table func(io.Writer, *eval.Report) error, runErr error) error {
+	if len(r.Episodes) == 0 {
+		return runErr
+	}
+	write := table
+	if asJSON {
+		write = eval.WriteJSON
+	}
+	if err := write(out, r); err != nil {
+		return err
+	}
+	return runErr
+}

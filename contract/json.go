@@ -1,0 +1,81 @@
+package contract
+
+import (
+	"encoding/json"
+
+	"cel.dev/cel-go/common/types/ref"
+
+	"interlock/units"
+	"interlock/world"
+)
+
+// numberJSON returns the shortest JSON form of a number; "" for one that has none.
+func numberJSON(x float64) string {
+	if !units.Finite(x) {
+		return ""
+	}
+	b, err := json.Marshal(x + 0) // -0 becomes 0
+	if err != nil {
+		return ""
+	}
+	return string(b)
+}
+
+func quote(s string) string {
+	b, err := json.Marshal(s)
+	if err != nil {
+		return `""`
+	}
+	return string(b)
+}
+
+// celJSON returns a CEL value as JSON; "" for what is unknown, an error or a position.
+func celJSON(v ref.Val) string {
+	if x, _, ok := parts(v); ok {
+		return numberJSON(x)
+	}
+	switch x := v.Value().(type) {
+	case string:
+		return quote(x)
+	case bool:
+		if x {
+			return "true"
+		}
+		return "false"
+	}
+	return ""
+}
+
+// ValueJSON returns a fact's or argument's value as JSON: numbers in the unit of their name, points as [x, y, z] in
+// centimetres, poses as a list of {label, x_cm, y_cm, z_cm, bottom_cm}.
+func ValueJSON(v world.Value) string {
+	switch v.Kind {
+	case world.KindNumber:
+		return numberJSON(v.Number)
+	case world.KindText:
+		return quote(v.Text)
+	case world.KindFlag:
+		if v.Flag {
+			return "true"
+		}
+		return "false"
+	case world.KindPoint:
+		return "[" + cm(v.Point[0]) + "," + cm(v.Point[1]) + "," + cm(v.Point[2]) + "]"
+	case world.KindPoses:
+		b := []byte{'['}
+		for i, o := range v.Objects {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			p := o.Pose.Position
+			b = append(b, `{"label":`+quote(o.Label)+`,"x_cm":`+cm(p[0])+`,"y_cm":`+cm(p[1])+`,"z_cm":`+cm(p[2])+`,"bottom_cm":`+cm(o.BottomM())+"}"...)
+		}
+		return string(append(b, ']'))
+	}
+	return "null"
+}
+
+// cm returns metres as centimetres with the digits a measurement can have: 1 µm.
+func cm(metres float64) string {
+	return numberJSON(roundTo(units.CmFromMetres(metres), 1e4))
+}

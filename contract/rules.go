@@ -1,0 +1,242 @@
+package contract
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"interlock/units"
+)
+
+// toleranceMaxM is the bound on a distance from which on it is no tolerance any more: the arm's workspace.
+const toleranceMaxM = 0.5
+
+// reserved are the words no capability may take: they belong to the stop, to persons, and to the brain's own tools.
+var reserved = []string{"stop", "reset", "operator", "report_result", "mission_status", "wait_mission", "cancel_mission"}
+
+// celWords cannot be names in conditions.
+var celWords = []string{"in", "as", "break", "const", "continue", "else", "false", "for", "function", "if", "import", "let", "loop", "package",
+	"namespace", "null", "return", "true", "var", "void", "while", "args"}
+
+// names checks the rules about names, list by list.
+func (l *loader) names(root *node) {
+	facts, predicates, capabilities := root.get("facts"), root.get("predicates"), root.get("capabilities")
+	vocabulary := root.get("vocabulary")
+	words := slices.Concat(facts.entries(), predicates.entries())
+	l.distinct("facts and predicates", words)
+	l.distinct("capabilities", capabilities.entries())
+	l.distinct("vocabulary.places", vocabulary.get("places").entries())
+	l.labels(vocabulary.get("objects").entries())
+	for _, m := range words {
+		l.word(m)
+	}
+	for _, p := range predicates.entries() {
+		l.formals(p)
+	}
+	for _, k := range capabilities.entries() {
+		l.capabilityName(k, capabilities.entries())
+		args := slices.Concat(k.value.get("target").entries(), k.value.get("params").entries(), k.value.get("binds").entries())
+		l.distinct("capabilities."+k.name, args)
+	}
+}
+
+// entries returns the members of a map, or nil.
+func (n *node) entries() []member {
+	if n == nil {
+		return nil
+	}
+	return n.members
+}
+
+// distinct refuses names that differ only by case, or not at all, within one list.
+func (l *loader) distinct(path string, list []member) {
+	seen := map[string]string{}
+	for _, m := range list {
+		lower := strings.ToLower(m.name)
+		first, taken := seen[lower]
+		switch {
+		case taken && first != m.name:
+			l.add(m.line, m.column, "case-collision", join(path, m.name), "", "%q and %q differ only by case", first, m.name)
+		case taken:
+			l.add(m.line, m.column, "duplicate-name", join(path, m.name), "", "the name %q is already taken", m.name)
+		default:
+			seen[lower] = m.name
+		}
+	}
+}
+
+// labels checks objects and their aliases as one list.
+func (l *loader) labels(list []member) {
+	var all []member
+	for _, m := range list {
+		all = append(all, m)
+		if aliases := m.value.get("aliases"); aliases != nil {
+			for _, a := range aliases.items {
+				if a.kind == kindText {
+					all = append(all, member{name: a.text, line: a.line, column: a.column})
+					l.name(member{name: a.text, line: a.line, column: a.column}, "vocabulary.objects."+m.name, "an alias", label)
+				}
+			}
+		}
+	}
+	l.distinct("vocabulary.objects", all)
+}
+
+// word refuses a fact or predicate whose name conditions could not use.
+func (l *loader) word(m member) {
+	for _, f := range functions {
+		if f.name == m.name {
+			l.add(m.line, m.column, "reserved-name", m.name, "", "%q is a function of every contract", m.name)
+		}
+	}
+	if contains(celWords, m.name) {
+		l.add(m.line, m.column, "reserved-name", m.name, "", "%q is a word of the condition language", m.name)
+	}
+}
+
+// formals checks the arguments of a predicate: they must not hide a fact.
+func (l *loader) formals(p member) {
+	args := p.value.get("args").entries()
+	l.distinct("predicates."+p.name, args)
+	for _, a := range args {
+		if slices.ContainsFunc(l.c.Facts, func(f FactDecl) bool { return f.Name == a.name }) {
+			l.add(a.line, a.column, "duplicate-name", join("predicates."+p.name, a.name), "", "the argument %q hides a fact", a.name)
+		}
+		if contains(celWords, a.name) {
+			l.add(a.line, a.column, "reserved-name", join("predicates."+p.name, a.name), "", "%q is a word of the condition language", a.name)
+		}
+	}
+}
+
+// capabilityName refuses reserved names and names that contain one another: a model or a log must not mistake them.
+func (l *loader) capabilityName(m member, all []member) {
+	path := join("capabilities", m.name)
+	if contains(reserved, strings.ToLower(m.name)) {
+		l.add(m.line, m.column, "reserved-name", path, "", "%q is reserved", m.name)
+	}
+	for _, other := range all {
+		if other.name != m.name && strings.Contains(strings.ToLower(m.name), strings.ToLower(other.name)) && len(other.name) < len(m.name) {
+			l.add(m.line, m.column, "name-contains-name", path, "", "%q contains the name of another capability, %q", m.name, other.name)
+		}
+	}
+}
+
+// conditions returns the three lists by the key of the file.
+func (cap *Capability) conditions() map[string][]*Condition {
+	return map[string][]*Condition{"requires": cap.Requires, "ensures": cap.Ensures, "invariants": cap.Invariants}
+}
+
+// rules checks what a compiled condition may be where it stands.
+func (l *loader) rules(c *Condition, kind, path string, k *Capability) {
+	if kind != "requires" {
+		l.measured(c, path)
+	}
+	if kind == "ensures" {
+		l.tolerance(c, path)
+	}
+	for _, earlier := range k.conditions()[kind] {
+		if earlier == c {
+			break
+		}
+		if earlier.ID == c.ID {
+			l.add(c.Line, c.Column, "duplicate-name", path+".id", "", "the id %q is already taken", c.ID)
+		}
+	}
+	var args []string
+	for _, a := range k.Args {
+		args = append(args, a.Name)
+	}
+	for _, b := range k.Binds {
+		args = append(args, b.Arg)
+	}
+	if name := c.unknownPlaceholder(args); name != "" {
+		n := l.at0[path+".says"]
+		l.at(n, "unknown-name", path+".says", nearest(name, append(args, "got", "limit", "unit", "got_cm", "limit_cm")), "{%s} is no argument and no measured value", name)
+	}
+	l.modes(c, path, k)
+}
+
+// measured demands that a condition rests on a reading, and only on readings.
+func (l *loader) measured(c *Condition, path string) {
+	if len(c.FactNames) == 0 {
+		l.condition(c, path, "no-measurement", "name a fact", "nothing measured decides this condition")
+	}
+	if c.NeedsKinematics {
+		l.condition(c, path, "predicted", "use distance_mm on a measured point", "a computed reach is no measurement")
+	}
+}
+
+// condition reports a problem at a condition's text.
+func (l *loader) condition(c *Condition, path, code, hint, format string, args ...any) {
+	n := l.at0[path+".that"]
+	if n == nil {
+		n = &node{line: max(1, c.Line), column: max(1, c.Column)}
+	}
+	if path != "" {
+		path += ".that"
+	}
+	l.at(n, code, path, hint, format, args...)
+}
+
+// tolerance refuses a bound on a distance that the whole workspace satisfies.
+func (l *loader) tolerance(c *Condition, path string) {
+	c.root.each(func(t *term) {
+		limit, err := strconv.ParseFloat(t.is.Limit, 64)
+		scale := metresIn[t.is.Unit]
+		if err != nil || scale == 0 || !t.isDistance || t.is.Op != "<" && t.is.Op != "<=" {
+			return
+		}
+		if !(limit*scale < toleranceMaxM) {
+			l.condition(c, path, "tolerance-too-wide", "", "%s: a tolerance of %v cm is the size of the workspace", t.is.Text, units.CmFromMetres(limit*scale))
+		}
+		if !(limit >= 0) {
+			l.condition(c, path, "never-true", "", "%s: a distance is never negative", t.is.Text)
+		}
+	})
+}
+
+// modes refuses a condition for a mode its capability does not have.
+func (l *loader) modes(c *Condition, path string, k *Capability) {
+	for _, m := range c.Modes {
+		if !k.InMode(m) {
+			l.add(c.Line, c.Column, "never-true", path+".modes", "", "the capability is not offered in the mode %q", m)
+		}
+	}
+}
+
+// binds compiles the predicates that supply arguments, and checks what `changes` and the speed limit name.
+func (l *loader) binds(k *Capability, s *scope, path string) {
+	for i := range k.Binds {
+		b := &k.Binds[i]
+		n := l.at0[join(path+".binds", b.Arg)]
+		p := l.c.index.predicates[b.Predicate]
+		switch {
+		case p == nil:
+			var known []string
+			for _, p := range l.c.Predicates {
+				known = append(known, p.Name)
+			}
+			l.at(n, "unknown-name", join(path+".binds", b.Arg), nearest(b.Predicate, known), "there is no predicate %q", b.Predicate)
+		case len(p.params) != 1 || p.params[0].sort != sortObject:
+			l.at(n, "wrong-type", join(path+".binds", b.Arg), "", "%q must take one object and nothing else", b.Predicate)
+		default:
+			b.condition = &Condition{ID: b.Predicate, That: b.Predicate + "(args." + b.Arg + ")", contract: l.c}
+			l.complain(join(path+".binds", b.Arg), s.compile(b.condition, true))
+		}
+	}
+	for _, name := range k.Changes {
+		if a, ok := s.args[name]; !ok || a.sort != sortObject {
+			var known []string
+			for _, n := range slices.Sorted(maps.Keys(s.args)) {
+				if s.args[n].sort == sortObject {
+					known = append(known, "args."+n)
+				}
+			}
+			l.at(l.at0[path+".changes."+name], "unknown-name", path+".changes", nearest("args."+name, known), "changes names args.%s, which is no object argument", name)
+		}
+	}
+	if a, ok := k.Arg("speed_mps"); ok && k.Limits.TipSpeedMPS > 0 && (a.Max == nil || !(*a.Max <= k.Limits.TipSpeedMPS)) {
+		l.at(l.at0[path], "loosens-limit", join(path, "speed_mps"), "", "the argument speed_mps must have a max of at most tip_speed_mps %v: a call may only tighten a limit", k.Limits.TipSpeedMPS)
+	}
+}

@@ -1,0 +1,6 @@
+// Package lab builds whole worlds for evaluation: a simulator with the faults a scenario asks for, its guard, a robot
+// with the gate ON or OFF, a brain, and the judge who watches the truth.
+//
+// The gate can be OFF here and nowhere else, and only around a simulated body. The lab holds the truth port; it hands
+// it to the judge and to the truth-reading canary, never to a robot and never to any other agent.
+package lab

@@ -1,0 +1,147 @@
+package lab
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"interlock/brain/agent"
+	"interlock/brain/llm"
+	"interlock/brain/llm/scripted"
+	contractv1 "interlock/contract/v1"
+	"interlock/eval"
+	"interlock/internal/strictjson"
+)
+
+// TruthReader is the name of the canary that reads simulator truth before it reports: the ceiling of every table.
+const TruthReader = "truth-reader"
+
+// modelCalls bounds an episode whose scenario names no budget.
+const modelCalls = 12
+
+// Episode implements eval.Builder.
+func (l *Lab) Episode(ctx context.Context, spec eval.EpisodeSpec) (out eval.Outcome, err error) {
+	begun := time.Now()
+	s, err := l.open(ctx, &spec)
+	if err != nil {
+		return eval.Outcome{}, err
+	}
+	defer func() { err = errors.Join(err, s.close()) }()
+	result, path, err := l.play(ctx, s, &spec)
+	if err != nil {
+		return eval.Outcome{}, err
+	}
+	if err := s.settle(); err != nil {
+		return eval.Outcome{}, fmt.Errorf("settle: %w", err)
+	}
+	out = outcome(&result)
+	out.Verdict, out.Trace, out.Series, out.Wall = s.judge.Verdict(s.truth), path, s.series, time.Since(begun)
+	out.ContractHash = l.contract.Hash()
+	return out, nil
+}
+
+// play lets the agent act on the request. It returns the path of the trace, if one is kept.
+func (l *Lab) play(ctx context.Context, s *scene, spec *eval.EpisodeSpec) (result agent.Result, path string, err error) {
+	provider, err := provider(spec, s)
+	if err != nil {
+		return agent.Result{}, "", err
+	}
+	cfg := agent.Config{Client: s.client, Provider: provider, MaxModelCalls: modelCalls}
+	if spec.Scenario.ModelCalls > 0 {
+		cfg.MaxModelCalls = spec.Scenario.ModelCalls
+	}
+	if l.traces != "" {
+		path = filepath.Join(l.traces, strings.ReplaceAll(spec.ID, "/", "_")+".jsonl")
+		f, createErr := os.Create(path)
+		if createErr != nil {
+			return agent.Result{}, "", createErr
+		}
+		defer func() { err = errors.Join(err, f.Close()) }()
+		cfg.Tracer = agent.NewTracer(f)
+	}
+	result, err = agent.Run(ctx, cfg, &contractv1.OpenTaskRequest{
+		Words: spec.Scenario.Request, Provenance: "person", Goal: spec.Scenario.Goal,
+		MaxMissions: int32(spec.Scenario.Missions), MayChange: spec.Scenario.MayChange,
+	})
+	if err == nil && result.Ended == agent.TaskRefused {
+		err = fmt.Errorf("the robot did not open the task: %s", result.Task.GetRefusals()[0].GetSays())
+	}
+	return result, path, err
+}
+
+// provider builds the agent's model. Only the truth-reader is handed anything of the scene, and only a yes or no.
+func provider(spec *eval.EpisodeSpec, s *scene) (llm.Provider, error) {
+	if spec.Agent == TruthReader {
+		return scripted.TruthReader(func() bool { return spec.Scenario.Feasible && s.judge.Verdict(s.truth).Done }), nil
+	}
+	return scripted.New(spec.Agent)
+}
+
+// outcome turns an agent's result into the record's parts.
+func outcome(r *agent.Result) eval.Outcome {
+	out := eval.Outcome{
+		Task: taskWord(r.TaskState), LookedAfter: r.LookedAfterActing, ModelCalls: r.ModelCalls, Tokens: r.Tokens.Prompt + r.Tokens.Completion,
+		BadReplies: r.Corrections, Message: r.Claim.GetMessage(),
+	}
+	if r.Reported {
+		success := r.Claim.GetSuccess()
+		out.Claimed = &success
+	} else if n := len(r.Prose); n > 0 {
+		out.Message = r.Prose[n-1]
+	}
+	for i := range r.Calls {
+		out.Calls = append(out.Calls, call(&r.Calls[i]))
+	}
+	return out
+}
+
+// taskWord is the robot's word as the record spells it.
+func taskWord(s contractv1.TaskState) string {
+	if s == contractv1.TaskState_TASK_UNVERIFIED {
+		return "unverified"
+	}
+	return strings.ToLower(s.String())
+}
+
+func call(c *agent.CallRecord) eval.Call {
+	out := eval.Call{Tool: c.Tool, Args: canonical(c.Args), Verdict: string(c.Verdict), Mission: c.Mission, Measured: measured(c.Facts)}
+	for _, r := range c.Refusals {
+		code := r.GetCode()
+		if r.GetRule() != "" {
+			code += ":" + r.GetRule()
+		}
+		out.Codes = append(out.Codes, code)
+	}
+	return out
+}
+
+// canonical is the arguments' canonical form, or the text as it came where it is no JSON.
+func canonical(args []byte) string {
+	if n, r := strictjson.Parse(args, strictjson.DefaultLimits()); r == nil {
+		return string(strictjson.Canonical(n))
+	}
+	return string(args)
+}
+
+// measured flattens facts to numbers with the unit in the name: a point becomes its three coordinates.
+func measured(facts []*contractv1.Fact) map[string]float64 {
+	out := map[string]float64{}
+	for _, f := range facts {
+		var number float64
+		var point [3]float64
+		switch {
+		case json.Unmarshal([]byte(f.GetValueJson()), &number) == nil:
+			out[f.GetName()] = number
+		case json.Unmarshal([]byte(f.GetValueJson()), &point) == nil:
+			for i, axis := range [3]string{"x", "y", "z"} {
+				out[f.GetName()+"_"+axis+"_cm"] = point[i]
+			}
+		}
+	}
+	return out
+}

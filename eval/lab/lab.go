@@ -1,0 +1,80 @@
+package lab
+
+import (
+	"context"
+	"errors"
+
+	"interlock/body/sim"
+	"interlock/brain/llm/scripted"
+	"interlock/contract"
+	"interlock/eval"
+	"interlock/robot"
+	"interlock/robot/skill"
+	"interlock/world"
+)
+
+// Lab plays episodes against one contract on the embedded simulator. It is safe for concurrent use.
+type Lab struct {
+	contract   *contract.Contract
+	alignment  contract.Alignment
+	keepSeries bool
+	traces     string // directory for step-by-step traces; empty: none are kept
+}
+
+// Options say what a lab keeps beside the records.
+type Options struct {
+	Series   bool   // moments of every episode, for plots
+	TraceDir string // where a step-by-step trace of every episode goes; empty: nowhere
+}
+
+var _ eval.Builder = (*Lab)(nil)
+
+// New builds a lab for the contract.
+func New(c *contract.Contract, o Options) (*Lab, error) {
+	plant, err := sim.New(sim.DefaultConfig())
+	if err != nil {
+		return nil, err
+	}
+	p, err := skill.NewPlanner(c, skill.Solver(c.Solver))
+	if err != nil {
+		return nil, err
+	}
+	return &Lab{contract: c, alignment: robot.Align(c, plant.Describe(), p), keepSeries: o.Series, traces: o.TraceDir}, nil
+}
+
+// Checks answers the suite loader's questions about a contract.
+func Checks(c *contract.Contract) eval.Checks {
+	return eval.Checks{
+		Goal: func(text string) error { _, err := c.Goal(text); return err },
+		Tool: func(name string) bool { return c.Capability(name) != nil },
+		Fact: func(name string) bool { _, ok := c.Fact(name); return ok },
+		Area: func(name string) bool { _, ok := c.Place(name); return ok },
+	}
+}
+
+// Start implements eval.Builder.
+func (l *Lab) Start(ctx context.Context, spec eval.EpisodeSpec) (eval.Start, error) {
+	w, err := l.open(ctx, &spec)
+	if err != nil {
+		return eval.Start{}, err
+	}
+	start := eval.Start{Truth: w.truth, Goal: world.Unknown.String()}
+	if spec.Scenario.Goal != "" {
+		truth, err := w.claimNothing(ctx, spec.Scenario.Goal)
+		if err != nil {
+			return eval.Start{}, errors.Join(err, w.close())
+		}
+		start.Goal = truth.String()
+	}
+	return start, w.close()
+}
+
+// Bench implements eval.Builder.
+func (l *Lab) Bench() eval.Bench {
+	agents := map[string]string{TruthReader: "scripted"}
+	for _, name := range scripted.Names() {
+		agents[name] = "scripted"
+	}
+	m := l.contract.Manifest(l.alignment)
+	return eval.Bench{ContractHash: l.contract.Hash(), ToolsHash: m.GetManifestHash(), Agents: agents}
+}

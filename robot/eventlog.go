@@ -1,0 +1,65 @@
+package robot
+
+import (
+	"context"
+	"iter"
+	"slices"
+	"sync"
+
+	contractv1 "interlock/contract/v1"
+)
+
+// eventLog holds the events of one mission, numbered from 1 without gaps, and wakes whoever waits for more. The
+// robot's loop appends; any number of readers follow.
+type eventLog struct {
+	mu      sync.Mutex
+	events  []*contractv1.Event
+	changed chan struct{}
+}
+
+func newEventLog() *eventLog { return &eventLog{changed: make(chan struct{})} }
+
+func (l *eventLog) append(e *contractv1.Event) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.events = append(l.events, e)
+	close(l.changed)
+	l.changed = make(chan struct{})
+}
+
+// from returns the events from seq on, and a channel that closes when there are more.
+func (l *eventLog) from(seq uint64) ([]*contractv1.Event, <-chan struct{}) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if seq > uint64(len(l.events)) {
+		return nil, l.changed
+	}
+	return slices.Clone(l.events[seq-1:]), l.changed
+}
+
+// follow yields the events from seq on until the final one, the end of ctx or of the robot.
+func (l *eventLog) follow(ctx context.Context, closed <-chan struct{}, seq uint64) iter.Seq2[*contractv1.Event, error] {
+	return func(yield func(*contractv1.Event, error) bool) {
+		for {
+			events, changed := l.from(seq)
+			for _, e := range events {
+				if !yield(e, nil) || e.GetFinal() {
+					return
+				}
+				seq++
+			}
+			if len(events) > 0 {
+				continue
+			}
+			select {
+			case <-changed:
+			case <-ctx.Done():
+				yield(nil, ctx.Err())
+				return
+			case <-closed:
+				yield(nil, ErrClosed)
+				return
+			}
+		}
+	}
+}
