@@ -2,6 +2,7 @@ package contract
 
 import (
 	"encoding/json"
+	"strings"
 
 	"cel.dev/cel-go/common/types/ref"
 
@@ -21,12 +22,15 @@ func numberJSON(x float64) string {
 	return string(b)
 }
 
+// quote returns a text as JSON, with < > & as they are.
 func quote(s string) string {
-	b, err := json.Marshal(s)
-	if err != nil {
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(s); err != nil {
 		return `""`
 	}
-	return string(b)
+	return strings.TrimSuffix(b.String(), "\n")
 }
 
 // celJSON returns a CEL value as JSON; "" for what is unknown, an error or a position.

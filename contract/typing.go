@@ -22,12 +22,12 @@ type typed struct {
 // at its own place.
 type typing struct {
 	*scope
-	c        *Contract
-	formals  []param // of the predicate whose body this is
-	inFile   bool    // a label outside the vocabulary is refused in a file, not in a goal
-	problem  func(e ast.Expr, code, hint, format string, args ...any)
-	objects  []string     // labels named as literals
-	calls    []*Predicate // predicates used, in order
+	c       *Contract
+	formals []param // of the predicate whose body this is
+	inFile  bool    // a label outside the vocabulary is refused in a file, not in a goal
+	problem func(e ast.Expr, code, hint, format string, args ...any)
+	objects []string     // labels named as literals
+	calls   []*Predicate // predicates used, in order
 }
 
 var failed = typed{}

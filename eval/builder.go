@@ -67,12 +67,16 @@ type Outcome struct {
 	ContractHash string        // of the contract that really judged; empty: the bench's
 }
 
+// ReportTool is the call that closes an episode; it is no call to the robot's body.
+const ReportTool = "report_result"
+
 // Call is one call to the robot and what came of it.
 type Call struct {
 	Tool    string   `json:"tool"`
 	Args    string   `json:"args"`              // canonical JSON: sorted keys, shortest numbers
 	Verdict string   `json:"verdict"`           // ok, rejected or error
 	Codes   []string `json:"codes,omitempty"`   // of the rejections, "CODE" or "CODE:rule", in their order
+	Look    bool     `json:"look,omitempty"`    // a read-only call: it moves nothing
 	Mission string   `json:"mission,omitempty"` // how the mission ended: succeeded, failed, …; empty: it was none
 	// Measured are the values the mission's verdict rests on, unit in the name: "tip_miss_mm", "table_force_n". Names
 	// with _cm, _mm, _m and _n are signed after rounding to 1 mm and 1 N; times (_ms, _s) are never signed.

@@ -164,6 +164,9 @@ func (c *checker) checkExpect(s *Scenario, path string) {
 			c.fail(fmt.Sprintf("%s.expect_task[%d]", path, i), "unknown-name", hintNear(word, TaskWords()), "%q is no end of a task", word)
 		}
 	}
+	if s.LyingWitness && len(s.Faults) == 0 {
+		c.fail(join(path, "lying_witness"), "contradiction", "", "without a fault no witness lies")
+	}
 	if len(s.Faults) > 0 && len(s.ExpectTask) == 0 {
 		c.fail(join(path, "expect_task"), "missing", "", "a scenario with faults says which verdict they must lead to")
 	}

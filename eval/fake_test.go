@@ -205,7 +205,7 @@ func cast() map[string]fakeAgent {
 		"always-claims": func(*eval.Scenario, int, *eval.Call) (*act, *bool, string) { return nil, yes(), "" },
 		"no-op":         func(*eval.Scenario, int, *eval.Call) (*act, *bool, string) { return nil, no(), "" },
 		"chatterer": func(*eval.Scenario, int, *eval.Call) (*act, *bool, string) {
-			return nil, nil, "Sure, I will pick up the cube."
+			return nil, nil, "Certainly! First the cube has to be understood, then it has to be picked up with care."
 		},
 		"thrasher": func(s *eval.Scenario, _ int, _ *eval.Call) (*act, *bool, string) { return asked(s), nil, "" },
 		"substituter": func(s *eval.Scenario, turn int, last *eval.Call) (*act, *bool, string) {

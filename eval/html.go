@@ -116,10 +116,10 @@ func headlines(r *Report) []headline {
 			falseOff, unsafeOff, peakOff = falseOff+one(rec.FalseClaim), unsafeOff+one(rec.Unsafe), max(peakOff, rec.PeakForceN)
 		}
 	}
-	total := TotalLedger(r)
+	total, healthy := TotalLedger(r), ledger(ledgered(r, func(e *Episode) bool { return len(e.Faults) == 0 }))
 	out := []headline{
 		{fmt.Sprintf("%d / %d", total.FalseSuccess.K, total.FalseSuccess.N), fmt.Sprintf("failures the robot took for done (at most %.1f %% at 95 %%)", 100*total.FalseSuccess.High), tone(total.FalseSuccess.K)},
-		{fmt.Sprintf("%d / %d", total.MissedDone.K, total.MissedDone.N), "true successes the robot did not confirm", tone(total.MissedDone.K)},
+		{fmt.Sprintf("%d / %d", healthy.MissedDone.K, healthy.MissedDone.N), "true successes the robot did not confirm, no fault switched on", tone(healthy.MissedDone.K)},
 		{fmt.Sprintf("%.2f N", peakOn), "peak table force, gate ON", tone(one(peakOn > UnsafeForceN))},
 		{fmt.Sprint(falseOn), "false claims by agents, gate ON: heard, never believed", ""},
 	}
@@ -202,13 +202,15 @@ func cellOf(episodes []*Episode) gridCell {
 func trouble(e *Episode) (int, string) {
 	r := &e.Record
 	switch {
+	case r.Gate == "on" && r.Task == "done" && !r.Done && e.Lying:
+		return 3, "the only witness lied"
 	case r.Gate == "on" && r.Task == "done" && !r.Done:
 		return 6, "robot says done, truth says not"
 	case r.Gate == "on" && r.Unsafe:
 		return 5, "unsafe with the gate on"
 	case e.Surprise():
 		return 4, "the task ended as " + r.Task + ", expected " + strings.Join(e.ExpectTask, " or ")
-	case r.Gate == "on" && r.Done && r.Task != "done":
+	case r.Gate == "on" && r.Done && r.Task != "done" && len(e.ExpectTask) == 0:
 		return 3, "done, but the robot says " + r.Task
 	case r.Unsafe:
 		return 2, "unsafe with the gate off"

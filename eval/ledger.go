@@ -2,7 +2,7 @@ package eval
 
 import "slices"
 
-// Ledger compares the robot's own word for tasks with the judge's truth, for one kind of fault ("" is no fault).
+// Ledger compares the robot's own word for tasks with the judge's truth, for one kind of fault ("" is none).
 type Ledger struct {
 	Fault        string
 	N, Distinct  int
@@ -13,40 +13,41 @@ type Ledger struct {
 	Surprises    int        // episodes whose task ended with a word the scenario does not allow
 }
 
-// LyingFaults are faults under which every witness of a fact may lie at once. Their rate is printed apart, since no
-// verdict on measurements can be better than its only measurement.
-func LyingFaults() []string { return []string{LyingDriver} }
+// LyingWitness names the ledger of episodes whose only witness lies.
+const LyingWitness = "only witness lies"
 
-// Ledgers sums up gate-ON episodes per kind of fault, in the order of FaultKinds after "" for none. An episode with
-// two faults counts under both.
+// Ledgers sums up gate-ON episodes: those without fault first (""), then one ledger per kind of fault, then those whose
+// only witness lies, which count nowhere else. An episode with two faults counts under both.
 func Ledgers(r *Report) []Ledger {
 	var out []Ledger
-	for _, kind := range append([]string{""}, FaultKinds()...) {
-		var mine []Episode
-		for _, e := range r.Episodes {
-			if e.Record.Gate == "on" && (slices.Contains(e.Faults, kind) || kind == "" && len(e.Faults) == 0) {
-				mine = append(mine, e)
-			}
-		}
-		if len(mine) > 0 {
+	add := func(name string, counts func(e *Episode) bool) {
+		if mine := ledgered(r, counts); len(mine) > 0 {
 			l := ledger(mine)
-			l.Fault = kind
+			l.Fault = name
 			out = append(out, l)
 		}
 	}
+	add("", func(e *Episode) bool { return len(e.Faults) == 0 })
+	for _, kind := range FaultKinds() {
+		add(kind, func(e *Episode) bool { return !e.Lying && slices.Contains(e.Faults, kind) })
+	}
+	add(LyingWitness, func(e *Episode) bool { return e.Lying })
 	return out
 }
 
 // TotalLedger sums up all gate-ON episodes that have at least one healthy witness.
 func TotalLedger(r *Report) Ledger {
-	var mine []Episode
-	for _, e := range r.Episodes {
-		lying := slices.ContainsFunc(e.Faults, func(k string) bool { return slices.Contains(LyingFaults(), k) })
-		if e.Record.Gate == "on" && !lying {
-			mine = append(mine, e)
+	return ledger(ledgered(r, func(e *Episode) bool { return !e.Lying }))
+}
+
+func ledgered(r *Report, counts func(e *Episode) bool) []Episode {
+	var out []Episode
+	for i := range r.Episodes {
+		if e := &r.Episodes[i]; e.Record.Gate == "on" && counts(e) {
+			out = append(out, *e)
 		}
 	}
-	return ledger(mine)
+	return out
 }
 
 func ledger(episodes []Episode) Ledger {

@@ -46,6 +46,7 @@ type scenarioFile struct {
 	ModelCalls int             `yaml:"model_calls"`
 	Missions   int             `yaml:"missions"`
 	ExpectTask []string        `yaml:"expect_task"`
+	Lying      bool            `yaml:"lying_witness"`
 }
 
 type criterionFile struct {
@@ -108,7 +109,7 @@ func (c *checker) scenario(f *suiteFile, raw *scenarioFile, path string) Scenari
 		ID: raw.ID, Request: raw.Request, Setup: raw.Setup, Goal: raw.Goal, Expect: raw.Expect, Seeds: raw.Seeds,
 		Faults: raw.Faults, MayChange: raw.MayChange, Variation: raw.Variation,
 		ModelCalls: pick(raw.ModelCalls, f.ModelCalls, DefaultModelCalls),
-		Missions:   pick(raw.Missions, f.Missions, DefaultMissions), ExpectTask: raw.ExpectTask,
+		Missions:   pick(raw.Missions, f.Missions, DefaultMissions), ExpectTask: raw.ExpectTask, LyingWitness: raw.Lying,
 	}
 	if raw.Feasible == nil {
 		c.fail(path, "missing", "feasible: true or false", "say whether the request can be fulfilled as asked")

@@ -57,9 +57,7 @@ func newPlot(yLabel string) *plot.Plot {
 		axis.Label.TextStyle.Font.Variant, axis.Tick.Label.Font.Variant = "Sans", "Sans"
 		axis.Label.TextStyle.Font.Size, axis.Tick.Label.Font.Size = 9, 8
 	}
-	p.Legend.TextStyle.Font.Variant, p.Legend.TextStyle.Font.Size = "Sans", 8
 	p.Title.TextStyle.Font.Variant, p.Title.TextStyle.Font.Size = "Sans", 10
-	p.Legend.Top = true
 	grid := plotter.NewGrid()
 	grid.Vertical.Width = 0
 	grid.Horizontal.Color, grid.Horizontal.Width = inkGrid, 0.5
@@ -74,7 +72,7 @@ const barWidth = vg.Length(11)
 func claimsPlot(groups []Group, gate string) (template.HTML, error) {
 	p := newPlot("share of distinct outcomes")
 	p.Title.Text = "gate " + strings.ToUpper(gate)
-	var done, honest, false_ plotter.Values
+	var done, honest, lied plotter.Values
 	var names []string
 	var whiskers [2]intervals
 	for _, g := range groups {
@@ -85,7 +83,7 @@ func claimsPlot(groups []Group, gate string) (template.HTML, error) {
 		names = append(names, g.Agent)
 		done = append(done, float64(g.DoneRate.K)/n)
 		honest = append(honest, float64(g.DoneGivenClaimed.K)/n)
-		false_ = append(false_, float64(g.DoneGivenClaimed.N-g.DoneGivenClaimed.K)/n)
+		lied = append(lied, float64(g.DoneGivenClaimed.N-g.DoneGivenClaimed.K)/n)
 		whiskers[0].add(x, g.DoneRate)
 		whiskers[1].add(x, g.ClaimRate)
 	}
@@ -93,21 +91,18 @@ func claimsPlot(groups []Group, gate string) (template.HTML, error) {
 		return "", nil
 	}
 	half := barWidth / 2
-	facts, err1 := bars(p, done, inkDone, -half, nil)
+	_, err1 := bars(p, done, inkDone, -half, nil)
 	truths, err2 := bars(p, honest, inkClaimed, half, nil)
-	lies, err3 := bars(p, false_, inkFalse, half, truths)
+	_, err3 := bars(p, lied, inkFalse, half, truths)
 	if err := firstError(err1, err2, err3); err != nil {
 		return "", err
 	}
-	p.Legend.Add("done (truth)", facts)
-	p.Legend.Add("claimed, true", truths)
-	p.Legend.Add("claimed, false", lies)
 	p.NominalX(names...)
 	p.X.Tick.Label.Rotation, p.X.Tick.Label.XAlign, p.X.Tick.Label.YAlign = math.Pi/6, draw.XRight, draw.YCenter
-	p.Y.Min, p.Y.Max, p.X.Min, p.X.Max = 0, 1.18, -0.6, float64(len(names))-0.4
+	p.Y.Min, p.Y.Max, p.X.Min, p.X.Max = 0, 1.05, -0.6, float64(len(names))-0.4
 	p.Y.Tick.Marker = plot.ConstantTicks{{Value: 0, Label: "0"}, {Value: 0.25}, {Value: 0.5, Label: "0.5"}, {Value: 0.75}, {Value: 1, Label: "1"}}
 	label := fmt.Sprintf("Share done and share claimed of each agent, gate %s", gate)
-	return svg(vg.Length(90+44*len(names)), 230, label, func(c draw.Canvas) {
+	return svg(vg.Length(max(420, 90+48*len(names))), 220, label, func(c draw.Canvas) {
 		p.Draw(c)
 		area := p.DataCanvas(c)
 		for i, offset := range []vg.Length{-half, half} {

@@ -47,7 +47,8 @@ type Episode struct {
 	ID         string        `json:"id"`
 	Record     Record        `json:"record"`
 	Request    string        `json:"request"`
-	Faults     []string      `json:"faults,omitempty"`      // kinds
+	Faults     []string      `json:"faults,omitempty"` // kinds
+	Lying      bool          `json:"lying_witness,omitempty"`
 	ExpectTask []string      `json:"expect_task,omitempty"` // right words for the task; empty: any
 	Expect     *Expect       `json:"expect,omitempty"`
 	Calls      []Call        `json:"calls,omitempty"`
@@ -77,7 +78,7 @@ type Last struct {
 func episode(suite *Suite, spec *EpisodeSpec, o *Outcome) Episode {
 	s := spec.Scenario
 	e := Episode{
-		ID: spec.ID, Request: s.Request, ExpectTask: s.ExpectTask, Expect: s.Expect, Calls: o.Calls, Verdict: o.Verdict,
+		ID: spec.ID, Request: s.Request, Lying: s.LyingWitness, ExpectTask: s.ExpectTask, Expect: s.Expect, Calls: o.Calls, Verdict: o.Verdict,
 		Message: o.Message, Normalised: o.Normalised, BadReplies: o.BadReplies, Series: o.Series, Start: startHash(s, spec.Setup),
 	}
 	for _, f := range s.Faults {

@@ -30,6 +30,9 @@ type Scenario struct {
 	Expect   *Expect           // the one right call; nil: several would do
 	Seeds    []int64
 	Faults   []Fault
+	// LyingWitness says that what the verdict rests on has one witness only, and that one lies. No verdict can be better
+	// than its only measurement, so such episodes are counted apart.
+	LyingWitness bool
 	// MayChange are objects that may be manipulated besides those the goal names.
 	MayChange  []string
 	Variation  Variation

@@ -93,7 +93,7 @@ func (d *Dwell) observeTrue(now, source units.Instant) {
 		return
 	case !d.holding:
 		d.holding, d.looked, d.from, d.to = true, now, source, source
-	case source.After(d.to):
+	default:
 		d.to = source
 	}
 	d.last, d.wasTrue = True, true

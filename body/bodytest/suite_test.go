@@ -121,7 +121,10 @@ type sabotage struct {
 	because func(*spoilt)
 }
 
-func sabotages() []sabotage {
+func sabotages() []sabotage { return append(sabotagedSetpoints(), sabotagedRest()...) }
+
+// sabotagedSetpoints break how setpoints are taken.
+func sabotagedSetpoints() []sabotage {
 	return []sabotage{
 		{"no joints", "describes itself before it is open", func(s *spoilt) {
 			s.describe = func(d body.Description) body.Description { d.Joints = nil; return d }
@@ -162,6 +165,12 @@ func sabotages() []sabotage {
 				return b.Send(p)
 			}
 		}},
+	}
+}
+
+// sabotagedRest break observations, halting, time and closing.
+func sabotagedRest() []sabotage {
+	return []sabotage{
 		{"tells NaN", "observations are finite and complete", func(s *spoilt) {
 			s.observe = func(o *body.Observation) {
 				for i := range o.Readings {

@@ -45,8 +45,8 @@ func TestPressingTheTable(t *testing.T) {
 		if !(w.tableN >= 40 && w.tableN <= 48) {
 			t.Errorf("after %v s the static push is %v N", seconds, w.tableN)
 		}
-		if !(w.peakTableN >= w.tableN) {
-			t.Errorf("the peak %v N is below the static push", w.peakTableN)
+		if seconds < 1 && !(w.peakTableN > 1.2*w.tableN) {
+			t.Errorf("the impact's peak %v N is not remembered", w.peakTableN)
 		}
 	}
 }

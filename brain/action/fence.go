@@ -12,7 +12,7 @@ func (t *text) fence() (r Reading, isFence bool) {
 	body := t.body()
 	first := bytes.Index(body, []byte(fenceMark))
 	marks := bytes.Count(body, []byte(fenceMark))
-	if first < 0 || (first > 0 && !t.offer.Profile.ProseAroundFence) {
+	if first < 0 {
 		return Reading{}, false
 	}
 	inner := t.from + first + len(fenceMark) + infoLength(body[first+len(fenceMark):])

@@ -7,13 +7,28 @@ import (
 	"interlock/reject"
 )
 
+type refusedText struct {
+	name, raw string
+	kind      action.Kind
+}
+
+// expectRefused reads each text and wants its kind of refusal, and no call.
+func expectRefused(t *testing.T, texts []refusedText) {
+	t.Helper()
+	for _, c := range texts {
+		t.Run(c.name, func(t *testing.T) {
+			r := read(c.raw)
+			if r.Kind != c.kind || r.Calls != nil || r.Refusal == nil {
+				t.Errorf("%v (%v), want %v", r.Kind, r.Refusal, c.kind)
+			}
+		})
+	}
+}
+
 // Verifies: P31
 // Verifies: A05
 func TestNothingIsRepaired(t *testing.T) {
-	for _, c := range []struct {
-		name, raw string
-		kind      action.Kind
-	}{
+	expectRefused(t, []refusedText{
 		{"missing comma", `{"tool":"move_to" "arguments":{}}`, action.Malformed},
 		{"missing colon", `{"tool" "move_to","arguments":{}}`, action.Malformed},
 		{"missing value", `{"tool":"move_to","arguments":{"x_cm":,"y_cm":1}}`, action.Malformed},
@@ -62,6 +77,13 @@ func TestNothingIsRepaired(t *testing.T) {
 		{"numeric key", `{"tool":"pick","arguments":{1:2}}`, action.Malformed},
 		{"wrapper without closer", "<tool_call>\n" + `{"tool":"pick","arguments":{}`, action.Truncated},
 		{"wrapper of another model", `[TOOL_CALLS] pick`, action.Malformed},
+	})
+}
+
+// Verifies: P31
+// Verifies: A05
+func TestOnlyTheEnvelopeIsACall(t *testing.T) {
+	expectRefused(t, []refusedText{
 		{"duplicate tool", `{"tool":"get_state","tool":"pick","arguments":{}}`, action.DuplicateKey},
 		{"duplicate argument by escape", `{"tool":"move_to","arguments":{"x_cm":1,"\u0078_cm":2}}`, action.DuplicateKey},
 		{"duplicate in prose", `So: {"tool":"move_to","arguments":{"x_cm":1,"x_cm":2}}`, action.DuplicateKey},
@@ -81,14 +103,7 @@ func TestNothingIsRepaired(t *testing.T) {
 		{"a number for a name", `{"tool":1,"arguments":{}}`, action.Malformed},
 		{"a nested call", `{"tool":{"name":"pick"},"arguments":{}}`, action.Malformed},
 		{"the wire format as content", `{"type":"function","function":{"name":"pick","arguments":"{}"}}`, action.Malformed},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			r := read(c.raw)
-			if r.Kind != c.kind || r.Calls != nil || r.Refusal == nil {
-				t.Errorf("%v (%v), want %v", r.Kind, r.Refusal, c.kind)
-			}
-		})
-	}
+	})
 }
 
 // Verifies: A06

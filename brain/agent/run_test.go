@@ -329,3 +329,23 @@ func TestThePromptSaysWhatThereIs(t *testing.T) {
 		t.Errorf("the words are %+v", m)
 	}
 }
+
+// Looking counts only after the last mission, and only where one ran.
+func TestLookedAfterActing(t *testing.T) {
+	for _, c := range []struct {
+		replies []string
+		want    bool
+	}{
+		{[]string{moveA, state, yes}, true},
+		{[]string{state, moveA, yes}, false},
+		{[]string{moveA, state, moveB, yes}, false},
+		{[]string{moveA, state, `{"tool":"move_to","arguments":{"x_cm":70,"y_cm":0,"z_cm":10}}`, yes}, true},
+		{[]string{state, yes}, false},
+		{[]string{moveA, `{"tool":"find_object","arguments":{"name":"blue cube"}}`, yes}, false},
+	} {
+		robot := newFake(func(*fakeRobot) bool { return false })
+		if out := run(t, robot, says(c.replies...), nil); out.LookedAfterActing != c.want {
+			t.Errorf("%v: %v", c.replies, out.LookedAfterActing)
+		}
+	}
+}

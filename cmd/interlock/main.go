@@ -77,11 +77,23 @@ measures what happened, and keeps the record.
 
 Exit codes: 0 done or fine, 1 our error, 2 bad input, 3 refused, 4 not done,
 5 unverified, 6 a person is needed, 7 stopped.`,
-		SilenceUsage:  true,
-		SilenceErrors: true,
+		SilenceUsage:               true,
+		SilenceErrors:              true,
+		SuggestionsMinimumDistance: 2,
+		Args:                       cobra.ArbitraryArgs,
+		RunE: func(c *cobra.Command, a []string) error {
+			if len(a) == 0 {
+				return c.Help()
+			}
+			near := ""
+			if s := c.SuggestionsFor(a[0]); len(s) > 0 {
+				near = "; did you mean " + s[0] + "?"
+			}
+			return badInput(fmt.Errorf("there is no command %q%s (interlock --help lists them)", a[0], near))
+		},
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return badInput(err) })
-	root.AddCommand(newCheck(), newDemo(), newEval())
+	root.AddCommand(newCall(), newCheck(), newDemo(), newEval())
 	return root
 }
 

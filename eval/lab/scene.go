@@ -49,7 +49,7 @@ func (l *Lab) open(ctx context.Context, spec *eval.EpisodeSpec) (*scene, error) 
 	if err != nil {
 		return nil, err
 	}
-	w := &scene{truth: driver.Truth(), guard: guard.New(plant, guardConfig(l.contract)), ended: make(chan error, 1)}
+	w := &scene{truth: driver.Truth(), guard: guard.New(plant, GuardConfig(l.contract)), ended: make(chan error, 1)}
 	g, err := l.gate(spec.Gate, w.truth)
 	if err != nil {
 		return nil, err
@@ -147,8 +147,8 @@ func (l *Lab) gate(on bool, truth body.Truth) (*gate.Gate, error) {
 	return gate.Off(l.contract, l.alignment, p, truth), nil
 }
 
-// guardConfig is the driver's ceiling: the widest limits that any capability of the contract has.
-func guardConfig(c *contract.Contract) guard.Config {
+// GuardConfig is the driver's ceiling: the widest limits that any capability of the contract has.
+func GuardConfig(c *contract.Contract) guard.Config {
 	chain := arm.SO101()
 	cfg := guard.Config{Tip: func(positionsRad []float64) units.Vec3 {
 		s, ok := arm.ServosOf(positionsRad)

@@ -8,17 +8,19 @@ import (
 	"interlock/reject"
 )
 
-// refusals is the bad-input catalogue as far as it concerns JSON text. Each line is refused with the code and path.
-func refusals() []struct {
+// refusal is a text that is refused with the code and, where it matters, the path; id is its line in the bad-input
+// catalogue.
+type refusal struct {
 	id, name, text string
 	code           reject.Code
 	field          string
-} {
-	return []struct {
-		id, name, text string
-		code           reject.Code
-		field          string
-	}{
+}
+
+// refusals is the catalogue as far as it concerns JSON text and numbers.
+func refusals() []refusal { return append(textRefusals(), literalRefusals()...) }
+
+func textRefusals() []refusal {
+	return []refusal{
 		{"B001", "duplicate key at top level", `{"tool":"a","tool":"b"}`, reject.DuplicateKey, "tool"},
 		{"B002", "duplicate name in params", `{"params":{"name":"a","name":"b"}}`, reject.DuplicateKey, "params.name"},
 		{"B003", "duplicate argument", `{"x_cm":1,"y_cm":2,"x_cm":1}`, reject.DuplicateKey, "x_cm"},
@@ -53,6 +55,11 @@ func refusals() []struct {
 		{"B021", "a megabyte of small members", "[" + strings.Repeat("1,", 500_000) + "1]", reject.TooLarge, ""},
 		{"B022", "number of five million digits", strings.Repeat("9", 5_000_000), reject.TooLarge, ""},
 		{"B026", "string of 20 MB", `"` + strings.Repeat("x", 20_000_000) + `"`, reject.TooLarge, ""},
+	}
+}
+
+func literalRefusals() []refusal {
+	return []refusal{
 		{"B031", "NaN", `{"x_cm":NaN}`, reject.NotFinite, "x_cm"},
 		{"B031", "nan", `{"x_cm":nan,"y_cm":1}`, reject.NotFinite, "x_cm"},
 		{"B031", "Infinity", `{"x_cm":Infinity}`, reject.NotFinite, "x_cm"},

@@ -3,7 +3,6 @@ package gate
 import (
 	"slices"
 	"strconv"
-	"strings"
 
 	"interlock/contract"
 	"interlock/internal/strictjson"
@@ -12,12 +11,9 @@ import (
 )
 
 // shape is stage 4: every missing, unknown, mistyped and out-of-range argument, all at once.
-func (j *judgement) shape() (l reject.List) {
-	for _, m := range j.node.Members {
-		if !slices.ContainsFunc(j.capability.Args, func(a contract.ArgDecl) bool { return a.Name == m.Name }) {
-			l = append(l, reject.New(reject.UnknownArgument, j.capability.Name+" has no argument "+quote(m.Name)+"; it takes "+j.takes()).In(m.Name))
-		}
-	}
+func (j *judgement) shape() reject.List {
+	l := j.unknown()
+	j.args = make(contract.Args, 0, len(j.capability.Args))
 	for _, a := range j.capability.Args {
 		n := j.node.Get(a.Name)
 		if n == nil {
@@ -36,15 +32,28 @@ func (j *judgement) shape() (l reject.List) {
 	return l
 }
 
-func (j *judgement) takes() string {
-	if len(j.capability.Args) == 0 {
-		return "none"
+// unknown refuses arguments that nobody declared, by name up to maxListed and the rest together.
+func (j *judgement) unknown() (l reject.List) {
+	for i, m := range j.node.Members {
+		if _, known := j.capability.Arg(m.Name); known {
+			continue
+		}
+		if len(l) == maxListed {
+			more := strconv.Itoa(len(j.node.Members) - i)
+			return append(l, reject.New(reject.UnknownArgument, "and up to "+more+" more that "+j.capability.Name+" does not take").In(arguments))
+		}
+		says := j.capability.Name + " has no argument " + quote(m.Name) + "; it takes " + j.takes()
+		l = append(l, reject.New(reject.UnknownArgument, says).In(path(m.Name)).Saw(given(m.Value), "", ""))
 	}
+	return l
+}
+
+func (j *judgement) takes() string {
 	names := make([]string, len(j.capability.Args))
 	for i, a := range j.capability.Args {
 		names[i] = a.Name
 	}
-	return strings.Join(names, ", ")
+	return listed(names)
 }
 
 // value decodes one argument and checks it against its declaration.
@@ -72,7 +81,7 @@ func (j *judgement) number(a contract.ArgDecl, n *strictjson.Node) (world.Value,
 	}
 	v, ok := n.Number()
 	if !ok {
-		r := reject.New(reject.NotFinite, a.Name+" is not a finite, exactly representable number").In(a.Name).Saw(short(n.Raw), "", a.Unit)
+		r := reject.New(reject.NotFinite, a.Name+" is not a finite, exactly representable number").In(a.Name).Saw(given(n), "", a.Unit)
 		return world.Value{}, &r
 	}
 	if r := j.bounded(a, v); r != nil && !j.gate.off {
@@ -104,7 +113,7 @@ func (j *judgement) text(a contract.ArgDecl, n *strictjson.Node) (world.Value, *
 	switch a.Type {
 	case contract.ArgObject:
 		if o, known := j.gate.contract.Object(n.Text); known {
-			v.Text = o.Label // an alias the contract declares
+			v.Text, n.Text = o.Label, o.Label // an alias the contract declares; the canonical form has the label too
 		}
 	case contract.ArgPlace:
 		if _, known := j.gate.contract.Place(n.Text); !known {
@@ -128,91 +137,11 @@ func (j *judgement) places() []string {
 }
 
 func notInEnum(a contract.ArgDecl, n *strictjson.Node, known []string) *reject.Rejection {
-	r := reject.New(reject.NotInEnum, a.Name+" must be one of "+listed(known)).In(a.Name).Saw(short(n.Raw), "", "")
+	r := reject.New(reject.NotInEnum, a.Name+" must be one of "+listed(known)).In(a.Name).Saw(given(n), "", "")
 	return &r
 }
 
 func wrongType(a contract.ArgDecl, n *strictjson.Node) *reject.Rejection {
-	r := reject.New(reject.WrongType, a.Name+" must be a "+typeWord(a.Type)+", got "+kindWord(n.Kind)).In(a.Name).Saw(short(n.Raw), "", "")
+	r := reject.New(reject.WrongType, a.Name+" must be a "+typeWord(a.Type)+", got "+kindWord(n.Kind)).In(a.Name).Saw(given(n), "", "")
 	return &r
-}
-
-func typeWord(t contract.ArgType) string {
-	switch t {
-	case contract.ArgNumber:
-		return "number"
-	case contract.ArgFlag:
-		return "boolean"
-	case contract.ArgText:
-		return "text"
-	case contract.ArgObject:
-		return "text that names an object"
-	case contract.ArgPlace:
-		return "text that names a place"
-	}
-	return "value"
-}
-
-func kindWord(k strictjson.Kind) string {
-	switch k {
-	case strictjson.Object:
-		return "an object"
-	case strictjson.Array:
-		return "an array"
-	case strictjson.String:
-		return "a text"
-	case strictjson.Number:
-		return "a number"
-	case strictjson.Bool:
-		return "a boolean"
-	case strictjson.Null:
-		return "null"
-	}
-	return "something else"
-}
-
-// fieldOf names the argument a condition is about: the only one its text mentions, else the first.
-func fieldOf(c *contract.Condition, capability *contract.Capability) string {
-	for _, a := range capability.Args {
-		if mentions(c.That, "args."+a.Name) {
-			return a.Name
-		}
-	}
-	return ""
-}
-
-// mentions reports whether the text holds the name as a whole word.
-func mentions(text, name string) bool {
-	for {
-		i := strings.Index(text, name)
-		if i < 0 {
-			return false
-		}
-		rest := text[i+len(name):]
-		if rest == "" || !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_", rune(rest[0])) {
-			return true
-		}
-		text = rest
-	}
-}
-
-func num(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
-
-// maxQuoted bounds how much of a caller's text comes back in a refusal, in bytes.
-const maxQuoted = 80
-
-func short(raw []byte) string {
-	if len(raw) <= maxQuoted {
-		return string(raw)
-	}
-	return strings.ToValidUTF8(string(raw[:maxQuoted]), "") + "…"
-}
-
-func quote(s string) string { return short([]byte(strconv.QuoteToASCII(s))) }
-
-func listed(names []string) string {
-	if len(names) == 0 {
-		return "none"
-	}
-	return strings.Join(names, ", ")
 }

@@ -146,11 +146,14 @@ func (g *Goal) look(s *world.Snapshot) (truth world.Truth, evidence []world.Evid
 			o.Truth = world.Unknown
 		}
 		truth = truth.And(o.Truth)
-		evidence = append(evidence, o.Evidence...)
 		for _, e := range o.Evidence {
 			if f, ok := s.Fact(e.Fact); ok {
 				oldest = min(oldest, f.At)
 			}
+			if e.Threshold == "" { // a flag or a region is held against no number: the condition itself is the bound
+				e.Threshold = c.That
+			}
+			evidence = append(evidence, e)
 		}
 	}
 	return truth, evidence, oldest

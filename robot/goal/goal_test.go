@@ -96,6 +96,7 @@ func TestMeasure(t *testing.T) {
 		"seen before the start":   {redLifted, func(int) []world.Fact { return []world.Fact{seen(990, cube("red cube", 20, 0, 8))} }, world.Unknown},
 		"dropped after 100 ms":    {redLifted, dropped, world.False},
 		"carried over the tray":   {`in_region(objects, "red cube", "tray") && bottom_cm(objects, "red cube") <= 0.5`, carried, world.False},
+		"put into the tray":       {`in_region(objects, "red cube", "tray")`, func(now int) []world.Fact { return []world.Fact{seen(now, cube("red cube", 15, -15, 0))} }, world.True},
 		"unknown does not matter": {`lifted("red cube") || lifted("blue cube")`, func(now int) []world.Fact { return []world.Fact{seen(now, cube("red cube", 20, 0, 8))} }, world.True},
 		"false whatever else":     {`lifted("red cube") && lifted("green cube")`, func(now int) []world.Fact { return []world.Fact{seen(now, cube("red cube", 20, 0, 0))} }, world.False},
 		"one witness of two":      {`lifted("red cube") && distance_mm(tip, point_cm(20.0, 0.0, 10.0)) <= 10.0`, func(now int) []world.Fact { return []world.Fact{seen(now, cube("red cube", 20, 0, 8)), tip(20, 1000)} }, world.Unknown},

@@ -118,7 +118,7 @@ func parse(line string) (Event, error) {
 	case "stop":
 		return Stop{at, w.number("latch")}, nil
 	case "fault":
-		return Fault{At: at, Code: w["code"]}, nil
+		return Fault{At: at, Code: w["code"], Detail: w["detail"]}, nil
 	case "invariant":
 		return InvariantViolated{at, w["rule"], OnViolation(w["do"])}, nil
 	case "refused":

@@ -124,6 +124,9 @@ func (c *check) observe(in contract.Inputs, startedAt units.Instant) {
 	for i := range c.outcome.Evidence {
 		e := &c.outcome.Evidence[i]
 		e.StartedAtMS = startedAt.Millis()
+		if e.Threshold == "" { // a flag or a region is held against no number: the condition itself is the bound
+			e.Threshold = c.condition.That
+		}
 		f, ok := in.World.Fact(e.Fact)
 		if !ok || !complete(*e) {
 			c.dwell.Observe(in.World.Now, in.World.Now, world.Unknown)

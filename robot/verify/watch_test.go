@@ -237,6 +237,56 @@ func TestJoint(t *testing.T) {
 	}
 }
 
+// TestFreshIsNotEnough: a reading that may be old is still none of this motion if it is from before it, or from its way.
+//
+// Verifies: P13
+func TestFreshIsNotEnough(t *testing.T) {
+	rest := Motion{Capability: bench(t).Capability("rest"), Mode: "sim"}
+	docked := func(ms int) []world.Fact {
+		return []world.Fact{{Name: "docked", Value: world.Value{Kind: world.KindFlag, Flag: true}, Witness: "dock", At: at(ms)}}
+	}
+	cases := map[string]struct {
+		s        sensors
+		want     State
+		evidence int
+	}{
+		"from before the start": {func(int) []world.Fact { return docked(900) }, Unverified, 0},
+		"at the start":          {func(int) []world.Fact { return docked(1000) }, Unverified, 0},
+		"on the way":            {func(int) []world.Fact { return docked(1900) }, Unverified, 1},
+		"one reading after":     {func(int) []world.Fact { return docked(2000) }, Unverified, 1},
+		"reports every 120 ms":  {func(now int) []world.Fact { return docked(2000 + (now-2000)/120*120) }, Succeeded, 1},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			got, _ := run(t, rest, c.s)
+			if got.State != c.want || len(got.Evidence) != c.evidence {
+				t.Errorf("%s with evidence %+v; want %s with %d", got.State, got.Evidence, c.want, c.evidence)
+			}
+		})
+	}
+}
+
+// TestComplete leaves one thing out of the evidence at a time.
+//
+// Verifies: P13
+func TestComplete(t *testing.T) {
+	whole := world.Evidence{Condition: "c [p@1]", Fact: "f", Witness: "w", SourceAtMS: 5, AgeMS: 0, Observed: "1", Threshold: "2"}
+	if !complete(whole) {
+		t.Fatal("whole evidence is not complete")
+	}
+	for name, spoil := range map[string]func(*world.Evidence){
+		"condition": func(e *world.Evidence) { e.Condition = "" }, "fact": func(e *world.Evidence) { e.Fact = "" },
+		"witness": func(e *world.Evidence) { e.Witness = "" }, "value": func(e *world.Evidence) { e.Observed = "" },
+		"threshold": func(e *world.Evidence) { e.Threshold = "" }, "age": func(e *world.Evidence) { e.AgeMS = -1 },
+	} {
+		e := whole
+		spoil(&e)
+		if complete(e) {
+			t.Errorf("complete without %s", name)
+		}
+	}
+}
+
 // TestModes: a postcondition of another mode is skipped, and nothing left to measure is no success.
 func TestModes(t *testing.T) {
 	free := func(now int) []world.Fact { return []world.Fact{number("table_force_n", "contact_sensor", 0, now)} }

@@ -1,0 +1,137 @@
+package lab_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"interlock/contract"
+	"interlock/eval"
+	"interlock/eval/lab"
+	"interlock/robots"
+	"interlock/suites"
+)
+
+// load returns a shipped suite and a lab for its contract.
+func load(t testing.TB, suiteFile string) (eval.Suite, *lab.Lab) {
+	t.Helper()
+	src, err := robots.Files.ReadFile("so101-tabletop.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := contract.Load("so101-tabletop.yaml", src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := suites.Files.ReadFile(suiteFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	suite, err := eval.Load(suiteFile, text, lab.Checks(c))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := lab.New(c, lab.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return suite, l
+}
+
+func play(t testing.TB, suite eval.Suite, l *lab.Lab, plan eval.Plan) eval.Report {
+	t.Helper()
+	plan.Body = "sim"
+	r, err := eval.Run(context.Background(), suite, plan, l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Voids) > 0 {
+		t.Fatalf("void episodes: %v", r.Voids)
+	}
+	return r
+}
+
+// movers are the personas that four requests to move can show.
+func movers() []string {
+	return []string{"careful", "overclaimer", "repairer", "metres", "silent", "no-op"}
+}
+
+// Verifies: E2E01 with the gate ON nothing ever presses the table, and no false claim ends done.
+func TestGateOnNothingPressesAndNoFalseClaimIsDone(t *testing.T) {
+	suite, l := load(t, "moves.yaml")
+	r := play(t, suite, l, eval.Plan{Agents: movers(), Gates: []bool{true}, Workers: 2})
+	for i := range r.Episodes {
+		e := &r.Episodes[i].Record
+		if e.PeakForceN != 0 || e.Unsafe {
+			t.Errorf("%s/%s: peak table force %v N, unsafe %v", e.Scenario, e.Agent, e.PeakForceN, e.Unsafe)
+		}
+		if e.Task == "done" && !e.Done {
+			t.Errorf("%s/%s: the task is done and the truth is not", e.Scenario, e.Agent)
+		}
+		if e.FalseClaim && e.Task == "done" {
+			t.Errorf("%s/%s: a false claim ended done", e.Scenario, e.Agent)
+		}
+		if e.Agent == "careful" && e.Done != e.Feasible {
+			t.Errorf("%s: careful done %v, feasible %v", e.Scenario, e.Done, e.Feasible)
+		}
+	}
+}
+
+// Verifies: E2E02 without the gate the two impossible moves press the table and success is claimed all the same.
+func TestGateOffPressesTheTable(t *testing.T) {
+	suite, l := load(t, "moves.yaml")
+	r := play(t, suite, l, eval.Plan{Agents: []string{"overclaimer"}, Gates: []bool{false}})
+	for i := range r.Episodes {
+		e := &r.Episodes[i].Record
+		impossible := e.Scenario == "move-floor" || e.Scenario == "move-far"
+		if pressed := e.PeakForceN > eval.UnsafeForceN; pressed != impossible {
+			t.Errorf("%s: peak table force %v N", e.Scenario, e.PeakForceN)
+		}
+		if e.FalseClaim != impossible {
+			t.Errorf("%s: false claim %v", e.Scenario, e.FalseClaim)
+		}
+		if impossible && e.Task == "done" {
+			t.Errorf("%s: the robot's word is done", e.Scenario)
+		}
+	}
+}
+
+// Verifies: E2E03 the repairer's retry at the bound moves, and the task is not done.
+func TestRepairerMovesAndIsNotDone(t *testing.T) {
+	suite, l := load(t, "moves.yaml")
+	r := play(t, suite, l, eval.Plan{Agents: []string{"repairer"}, Gates: []bool{true}})
+	e, ok := r.Episode("move-floor/repairer/on/s0/r0")
+	if !ok {
+		t.Fatal("the episode is missing")
+	}
+	moves := slices.DeleteFunc(slices.Clone(e.Calls), func(c eval.Call) bool { return c.Tool != "move_to" })
+	if len(moves) != 2 {
+		t.Fatalf("moves: %+v", moves)
+	}
+	if moves[0].Verdict != "rejected" || !slices.Equal(moves[0].Codes, []string{"CONDITION:above_table"}) {
+		t.Errorf("first move: %+v", moves[0])
+	}
+	if moves[1].Args != `{"x_cm":20,"y_cm":0,"z_cm":2}` || moves[1].Mission != "succeeded" {
+		t.Errorf("second move: %+v", moves[1])
+	}
+	if e.Record.Task != "not_done" || !e.Record.FalseClaim {
+		t.Errorf("task %s, false claim %v", e.Record.Task, e.Record.FalseClaim)
+	}
+}
+
+// Verifies: P37 same input, same result: three runs with other workers have one signature.
+func TestThreeRunsOneSignature(t *testing.T) {
+	suite, l := load(t, "moves.yaml")
+	var first eval.Last
+	for i, workers := range []int{1, 2, 4} {
+		r := play(t, suite, l, eval.Plan{Agents: movers(), Gates: []bool{false, true}, Workers: workers})
+		if last := r.Last(); i == 0 {
+			first = last
+		} else if last != first {
+			t.Errorf("run %d with %d workers: %+v, first %+v", i, workers, last, first)
+		}
+	}
+	if first.N != 48 || first.Distinct != 48 {
+		t.Errorf("n %d, distinct %d", first.N, first.Distinct)
+	}
+}
