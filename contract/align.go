@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"interlock/contract/rule"
 	"interlock/units"
 	"interlock/world"
 )
@@ -59,7 +60,7 @@ func (c *Contract) Align(o Offer) Alignment {
 	}
 	for _, p := range c.Predicates {
 		row := AlignmentRow{Word: p.Name, Kind: "predicate", Status: StatusOK}
-		for _, name := range c.reads(p, map[*Predicate]bool{}) {
+		for _, name := range c.Reads(p) {
 			if why, missing := gaps[name]; missing {
 				row.Status, row.Why = StatusMissing, name+": "+why
 				break
@@ -80,7 +81,7 @@ func (c *Contract) Align(o Offer) Alignment {
 
 func (c *Contract) alignFact(f FactDecl, o Offer) AlignmentRow {
 	row := AlignmentRow{Word: f.Name, Kind: "fact", Status: StatusOK}
-	if !inMode(f.Modes, o.Mode) {
+	if !rule.InMode(f.Modes, o.Mode) {
 		row.Status, row.Why = StatusOtherMode, fmt.Sprintf("only in %s", strings.Join(f.Modes, ", "))
 		return row
 	}
@@ -137,20 +138,6 @@ func (c *Contract) needsObjects(k *Capability) bool {
 	return len(k.Binds) > 0 || slices.ContainsFunc(k.Args, func(a ArgDecl) bool { return a.Type == ArgObject })
 }
 
-// reads returns the facts a predicate reads, at any depth.
-func (c *Contract) reads(p *Predicate, seen map[*Predicate]bool) (facts []string) {
-	seen[p] = true
-	for _, word := range p.words() {
-		if _, ok := c.Fact(word); ok && !contains(facts, word) {
-			facts = append(facts, word)
-		}
-		if other := c.index.predicates[word]; other != nil && !seen[other] {
-			facts = append(facts, c.reads(other, seen)...)
-		}
-	}
-	return facts
-}
-
 // Table returns the alignment for people: word, kind, unit or frame, witness, status, why. The first row is the head.
 func (c *Contract) Table(a Alignment) [][]string {
 	table := [][]string{{"word", "kind", "unit/frame", "witness", "status", "why"}}
@@ -160,7 +147,7 @@ func (c *Contract) Table(a Alignment) [][]string {
 		case "fact":
 			d, _ := c.Fact(r.Word)
 			if measure, witness = d.Frame, d.Witness; measure == "" {
-				measure = unitOf(d.Name)
+				measure = rule.UnitOf(d.Name)
 			}
 		case "object":
 			o, _ := c.Object(r.Word)
@@ -177,5 +164,5 @@ func sizeWords(m units.Vec3) string {
 	if m == (units.Vec3{}) {
 		return ""
 	}
-	return cm(m[0]) + "×" + cm(m[1]) + "×" + cm(m[2]) + " cm"
+	return rule.CmJSON(m[0]) + "×" + rule.CmJSON(m[1]) + "×" + rule.CmJSON(m[2]) + " cm"
 }

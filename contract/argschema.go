@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 
+	"interlock/contract/rule"
 	"interlock/units"
 )
 
@@ -45,7 +46,7 @@ func (p properties) MarshalJSON() ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		out = append(append(out, quote(n.name)+":"...), b...)
+		out = append(append(out, rule.Quote(n.name)+":"...), b...)
 	}
 	return append(out, '}'), nil
 }
@@ -107,10 +108,10 @@ func (cap *Capability) property(a ArgDecl) property {
 func (cap *Capability) SafetyJSON() []byte {
 	var parts []string
 	if cap.disclose && cap.Limits.TipSpeedMPS > 0 {
-		parts = append(parts, `"tip_speed_mps":`+numberJSON(cap.Limits.TipSpeedMPS))
+		parts = append(parts, `"tip_speed_mps":`+rule.NumberJSON(cap.Limits.TipSpeedMPS))
 	}
 	if cap.disclose && cap.Limits.JointSpeedRadS > 0 {
-		parts = append(parts, `"joint_speed_dps":`+numberJSON(roundTo(units.DegFromRad(cap.Limits.JointSpeedRadS), 1e6)))
+		parts = append(parts, `"joint_speed_dps":`+rule.NumberJSON(rule.RoundTo(units.DegFromRad(cap.Limits.JointSpeedRadS), 1e6)))
 	}
 	return []byte("{" + strings.Join(parts, ",") + "}")
 }

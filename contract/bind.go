@@ -20,7 +20,7 @@ func (c *Contract) Bind(cap *Capability, args Args, w *world.Snapshot) (Args, *r
 		if refusal != nil {
 			return nil, refusal
 		}
-		out = append(out, ArgValue{b.Arg, world.Value{Kind: world.KindText, Text: held}})
+		out = append(out, ArgValue{Name: b.Arg, Value: world.Value{Kind: world.KindText, Text: held}})
 	}
 	return out, nil
 }
@@ -35,7 +35,7 @@ func (c *Contract) bindOne(b Bind, args Args, w *world.Snapshot) (string, *rejec
 	var holding []string
 	unsure := ""
 	for _, l := range labels {
-		o := b.condition.Eval(Inputs{Args: append(append(Args{}, args...), ArgValue{b.Arg, world.Value{Kind: world.KindText, Text: l}}), World: w})
+		o := b.condition.Eval(Inputs{Args: append(append(Args{}, args...), ArgValue{Name: b.Arg, Value: world.Value{Kind: world.KindText, Text: l}}), World: w})
 		switch {
 		case o.Truth == world.True:
 			holding = append(holding, l)
@@ -57,37 +57,4 @@ func (c *Contract) bindOne(b Bind, args Args, w *world.Snapshot) (string, *rejec
 	}
 	r := reject.New(reject.Condition, says).By(b.Predicate).In(b.Arg).Saw(strconv.Itoa(len(holding)), "1", "count")
 	return "", &r
-}
-
-// Visible returns the labels in the fresh readings of objects, aliases resolved, and whether there is such a reading.
-func (c *Contract) Visible(w *world.Snapshot) (labels []string, fresh bool) {
-	a := activation{contract: c, in: Inputs{World: w}}
-	for _, d := range c.Facts {
-		if d.Kind != world.KindPoses {
-			continue
-		}
-		f, ok := a.fresh(d.Name)
-		if !ok {
-			continue
-		}
-		fresh = true
-		for _, o := range f.Value.Objects {
-			if l := c.Label(o.Label); !contains(labels, l) {
-				labels = append(labels, l)
-			}
-		}
-	}
-	return labels, fresh
-}
-
-// Strangers returns the labels in the fresh readings that the vocabulary does not know.
-func (c *Contract) Strangers(w *world.Snapshot) []string {
-	var list []string
-	labels, _ := c.Visible(w)
-	for _, l := range labels {
-		if _, ok := c.Object(l); !ok {
-			list = append(list, l)
-		}
-	}
-	return list
 }

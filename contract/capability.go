@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"interlock/contract/rule"
 	"interlock/reject"
 	"interlock/units"
 )
@@ -100,7 +101,7 @@ func (l *loader) motion(k *Capability, f fields) {
 		if at == nil {
 			at = f.n
 		}
-		l.at(at, "unknown-skill", join(f.path, "skill"), nearest(k.Skill, KnownSkills), "no planner plays %q", k.Skill)
+		l.at(at, "unknown-skill", join(f.path, "skill"), rule.Nearest(k.Skill, KnownSkills), "no planner plays %q", k.Skill)
 	}
 }
 
@@ -113,7 +114,7 @@ func (l *loader) argument(k *Capability, m member, path string, target bool) {
 	a := ArgDecl{Name: m.name, Target: target, Optional: f.flag("optional", false), Description: f.text("description", false)}
 	a.Type = argTypes[l.typeWord(f, slices.Sorted(maps.Keys(argTypes)))]
 	if a.Type == ArgNumber {
-		if a.Unit = unitOf(m.name); a.Unit == "" {
+		if a.Unit = rule.UnitOf(m.name); a.Unit == "" {
 			l.add(m.line, m.column, "no-unit", f.path, unitHint, "the number %q does not end in a unit", m.name)
 		}
 	}
@@ -154,8 +155,8 @@ func (l *loader) conditions(f fields, name string, extra ...string) []*Condition
 	for i, item := range f.items(name) {
 		path := indexedPath(join(f.path, name), i)
 		g := l.fields(item, path, append([]string{"id", "that", "says", "modes"}, extra...)...)
-		c := &Condition{ID: g.text("id", true), That: g.text("that", true), says: g.text("says", false), Modes: g.modes(),
-			Code: reject.Condition, Line: item.line, Column: item.column, contract: l.c}
+		c := &Condition{ID: g.text("id", true), That: g.text("that", true), Says: g.text("says", false), Modes: g.modes(),
+			Code: reject.Condition, Line: item.line, Column: item.column}
 		if c.ID != "" && !identifier.MatchString(c.ID) {
 			l.at(g.n.get("id"), "bad-name", join(path, "id"), "", "%q is not a condition's id", c.ID)
 		}

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -245,6 +246,64 @@ func TestTwoSigmaProperty(t *testing.T) {
 	})
 }
 
+// unitCases are goals and the problem each has; "" for none.
+var unitCases = []struct{ that, code string }{
+	{"gap_mm <= 10.0", ""},
+	{"10 >= gap_mm", ""},
+	{"gap_mm + 2.0 <= 10.0 - gap_mm", ""},
+	{"gap_mm * 2.0 <= 10.0", ""},
+	{"-(2.0 * gap_mm) / 3.0 <= 10.0", ""},
+	{"distance_mm(tip, tip) <= gap_mm", ""},
+	{"z_cm(tip) <= reach_cm", ""},
+	{"wide(10.0) && wide(gap_mm)", ""},
+	{"(open ? gap_mm : 3.0) <= gap_mm", ""},
+	{"gap_mm <= reach_cm", "unit-mismatch"},
+	{"gap_mm == reach_cm", "unit-mismatch"},
+	{"gap_mm + reach_cm <= 10.0", "unit-mismatch"},
+	{"gap_mm - reach_cm <= 10.0", "unit-mismatch"},
+	{"jaw_frac <= jaw_rad", "unit-mismatch"},
+	{"jaw_frac - jaw_rad <= 0.1", "unit-mismatch"},
+	{"gap_mm * gap_mm <= 10.0", "unit-mismatch"},
+	{"gap_mm / reach_cm <= 10.0", "unit-mismatch"},
+	{"1.0 / gap_mm <= 10.0", "unit-mismatch"},
+	{"distance_mm(tip, tip) <= reach_cm", "unit-mismatch"},
+	{"z_cm(tip) <= gap_mm", "unit-mismatch"},
+	{"distance_mm(tip, point_cm(gap_mm, 1.0, 2.0)) <= 1.0", "unit-mismatch"},
+	{"wide(reach_cm)", "unit-mismatch"},
+	{"(open ? gap_mm : reach_cm) <= 1.0", "unit-mismatch"},
+	{"gap_mm / 0.0 <= 1.0", "not-finite"},
+	{"gap_mm <= 99999999999999999", "not-finite"},
+	{"gap_mm <= door", "wrong-type"},
+	{"gap_mm", "wrong-type"},
+	{"tip == tip", "wrong-type"},
+	{"open && gap_mm", "wrong-type"},
+	{"!gap_mm", "wrong-type"},
+	{"door <= \"a\"", "wrong-type"},
+	{"at(gap_mm)", "wrong-type"},
+	{"at(tip, tip)", "wrong-type"},
+	{"centre(tip, \"red cube\") == tip", "wrong-type"},
+	{"seen(objects, door)", "wrong-type"},
+	{"distance_mm(tip, eye) <= 10.0", "frame-mismatch"},
+	{"at(eye)", "frame-mismatch"},
+	{"distance_mm(eye, eye) <= 10.0", ""},
+	{"distance_mm(tp, tip) <= 10.0", "unknown-name"},
+	{"att(tip)", "unknown-name"},
+	{"args.x_cm <= 1.0 && open", "unknown-name"},
+	{"in_region(objects, \"red cube\", \"try\")", "unknown-name"},
+	{"seen(objects, \"purple cube\")", ""},
+	{"[1, 2].exists(i, i > 1) && open", "unknown-name"},
+	{"{\"a\": 1}.a == 1 && open", "bad-expression"},
+	{"tip.x == 1.0", "bad-expression"},
+	{"has(args.x_cm) && open", "unknown-name"},
+	{"open && size(door) == 1", "unknown-name"},
+	{"b\"x\" == b\"x\" && open", "bad-expression"},
+	{"true", "no-measurement"},
+	{"1.0 <= 2.0", "no-measurement"},
+	{"reach_mm(tip) <= 1.0", "predicted"},
+	{"", "bad-expression"},
+	{"open &&", "bad-expression"},
+}
+
 // Names carry units, and the lint keeps them apart.
 //
 // Verifies: C09
@@ -257,62 +316,7 @@ func TestUnitsMustAgree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, test := range []struct{ that, code string }{
-		{"gap_mm <= 10.0", ""},
-		{"10 >= gap_mm", ""},
-		{"gap_mm + 2.0 <= 10.0 - gap_mm", ""},
-		{"gap_mm * 2.0 <= 10.0", ""},
-		{"-(2.0 * gap_mm) / 3.0 <= 10.0", ""},
-		{"distance_mm(tip, tip) <= gap_mm", ""},
-		{"z_cm(tip) <= reach_cm", ""},
-		{"wide(10.0) && wide(gap_mm)", ""},
-		{"(open ? gap_mm : 3.0) <= gap_mm", ""},
-		{"gap_mm <= reach_cm", "unit-mismatch"},
-		{"gap_mm == reach_cm", "unit-mismatch"},
-		{"gap_mm + reach_cm <= 10.0", "unit-mismatch"},
-		{"gap_mm - reach_cm <= 10.0", "unit-mismatch"},
-		{"jaw_frac <= jaw_rad", "unit-mismatch"},
-		{"jaw_frac - jaw_rad <= 0.1", "unit-mismatch"},
-		{"gap_mm * gap_mm <= 10.0", "unit-mismatch"},
-		{"gap_mm / reach_cm <= 10.0", "unit-mismatch"},
-		{"1.0 / gap_mm <= 10.0", "unit-mismatch"},
-		{"distance_mm(tip, tip) <= reach_cm", "unit-mismatch"},
-		{"z_cm(tip) <= gap_mm", "unit-mismatch"},
-		{"distance_mm(tip, point_cm(gap_mm, 1.0, 2.0)) <= 1.0", "unit-mismatch"},
-		{"wide(reach_cm)", "unit-mismatch"},
-		{"(open ? gap_mm : reach_cm) <= 1.0", "unit-mismatch"},
-		{"gap_mm / 0.0 <= 1.0", "not-finite"},
-		{"gap_mm <= 99999999999999999", "not-finite"},
-		{"gap_mm <= door", "wrong-type"},
-		{"gap_mm", "wrong-type"},
-		{"tip == tip", "wrong-type"},
-		{"open && gap_mm", "wrong-type"},
-		{"!gap_mm", "wrong-type"},
-		{"door <= \"a\"", "wrong-type"},
-		{"at(gap_mm)", "wrong-type"},
-		{"at(tip, tip)", "wrong-type"},
-		{"centre(tip, \"red cube\") == tip", "wrong-type"},
-		{"seen(objects, door)", "wrong-type"},
-		{"distance_mm(tip, eye) <= 10.0", "frame-mismatch"},
-		{"at(eye)", "frame-mismatch"},
-		{"distance_mm(eye, eye) <= 10.0", ""},
-		{"distance_mm(tp, tip) <= 10.0", "unknown-name"},
-		{"att(tip)", "unknown-name"},
-		{"args.x_cm <= 1.0 && open", "unknown-name"},
-		{"in_region(objects, \"red cube\", \"try\")", "unknown-name"},
-		{"seen(objects, \"purple cube\")", ""},
-		{"[1, 2].exists(i, i > 1) && open", "unknown-name"},
-		{"{\"a\": 1}.a == 1 && open", "bad-expression"},
-		{"tip.x == 1.0", "bad-expression"},
-		{"has(args.x_cm) && open", "unknown-name"},
-		{"open && size(door) == 1", "unknown-name"},
-		{"b\"x\" == b\"x\" && open", "bad-expression"},
-		{"true", "no-measurement"},
-		{"1.0 <= 2.0", "no-measurement"},
-		{"reach_mm(tip) <= 1.0", "predicted"},
-		{"", "bad-expression"},
-		{"open &&", "bad-expression"},
-	} {
+	for _, test := range unitCases {
 		_, err := c.Goal(test.that)
 		var ps contract.Problems
 		switch {
@@ -366,4 +370,23 @@ func TestGoalNamesItsObjects(t *testing.T) {
 			t.Errorf("%s names %v, want %v", that, got, want)
 		}
 	}
+}
+
+// Verifies: C19
+func TestConditionsAreSafeForConcurrentUse(t *testing.T) {
+	c := load(t)
+	held := c.Capability("pick").Ensures[0]
+	in := contract.Inputs{Args: contract.Args{text("name", "red cube")}, World: snapshot(lower)}
+	want := held.Eval(in)
+	var wait sync.WaitGroup
+	for range 4 {
+		wait.Go(func() {
+			for range 50 {
+				if o := held.Eval(in); o.Truth != want.Truth || o.Cause != want.Cause {
+					t.Errorf("got %+v, want %+v", o, want)
+				}
+			}
+		})
+	}
+	wait.Wait()
 }

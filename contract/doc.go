@@ -5,8 +5,8 @@
 // can be known wrong does not load, and all its problems are reported at once. Evaluating a condition reads a snapshot
 // and never touches a driver: what is missing or stale is unknown, and unknown is never true.
 //
-// Order of duties when loading: syntax (yaml.go), declarations (schema.go, capability.go), conditions (typing.go, which
-// also keeps units and frames; compile.go), rules that need everything (rules.go).
+// Order of duties when loading: syntax (yaml.go), declarations (schema.go, capability.go), conditions (package rule, which
+// also keeps units and frames), rules that need everything (rules.go).
 //
 // The package must never read a clock, keep state between evaluations, guess a unit, or clamp a value. LoadFile is its
 // only I/O.

@@ -4,6 +4,8 @@ import (
 	"math"
 	"regexp"
 	"time"
+
+	"interlock/contract/rule"
 )
 
 // fields reads the members of one map, reporting what is unknown, missing or of another kind.
@@ -27,7 +29,7 @@ func (r *report) fields(n *node, path string, known ...string) fields {
 	}
 	for _, m := range n.members {
 		if !contains(known, m.name) {
-			r.add(m.line, m.column, "unknown-key", join(path, m.name), nearest(m.name, known), "unknown key %q", m.name)
+			r.add(m.line, m.column, "unknown-key", join(path, m.name), rule.Nearest(m.name, known), "unknown key %q", m.name)
 		}
 	}
 	return f
@@ -117,7 +119,7 @@ func (f fields) choice(name string, choices ...string) string {
 		return choices[0]
 	}
 	if !contains(choices, v.text) {
-		f.at(v, "not-in-list", join(f.path, name), nearest(v.text, choices), "%q is not one of %v", v.text, choices)
+		f.at(v, "not-in-list", join(f.path, name), rule.Nearest(v.text, choices), "%q is not one of %v", v.text, choices)
 	}
 	return v.text
 }
@@ -146,7 +148,7 @@ func (f fields) modes() []string {
 	list, nodes := f.texts("modes")
 	for i, m := range list {
 		if m != "sim" && m != "hardware" {
-			f.at(nodes[i], "not-in-list", join(f.path, "modes"), nearest(m, []string{"sim", "hardware"}), "%q is not one of [sim hardware]", m)
+			f.at(nodes[i], "not-in-list", join(f.path, "modes"), rule.Nearest(m, []string{"sim", "hardware"}), "%q is not one of [sim hardware]", m)
 		}
 	}
 	if v := f.n.get("modes"); v != nil && v.kind == kindList && len(v.items) == 0 {
@@ -177,7 +179,7 @@ func (f fields) items(name string) []*node {
 }
 
 var (
-	identifier = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*$`)
+	identifier = rule.Identifier
 	chunk      = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]*$`)
 	label      = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9 _-]{0,63}$`)
 )

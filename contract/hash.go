@@ -5,6 +5,8 @@ import (
 	"encoding/hex"
 	"slices"
 	"strings"
+
+	"interlock/contract/rule"
 )
 
 // hashOf returns the SHA-256 of the canonical form, hex.
@@ -21,9 +23,9 @@ func canonical(b *strings.Builder, n *node) {
 	case kindNull:
 		b.WriteString("null")
 	case kindText:
-		b.WriteString(quote(n.text))
+		b.WriteString(rule.Quote(n.text))
 	case kindNumber:
-		b.WriteString(numberJSON(n.number))
+		b.WriteString(rule.NumberJSON(n.number))
 	case kindFlag:
 		if n.flag {
 			b.WriteString("true")
@@ -47,7 +49,7 @@ func canonical(b *strings.Builder, n *node) {
 			if i > 0 {
 				b.WriteByte(',')
 			}
-			b.WriteString(quote(m.name) + ":")
+			b.WriteString(rule.Quote(m.name) + ":")
 			canonical(b, m.value)
 		}
 		b.WriteByte('}')

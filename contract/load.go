@@ -5,6 +5,7 @@ import (
 	"os"
 	"strings"
 
+	"interlock/contract/rule"
 	"interlock/reject"
 )
 
@@ -28,7 +29,6 @@ func Load(name string, src []byte) (*Contract, error) {
 	l := &loader{report: r, c: &Contract{}, lines: strings.Split(string(src), "\n"), at0: map[string]*node{}}
 	l.contract(root)
 	l.names(root)
-	l.c.build()
 	if err := l.compile(); err != nil {
 		r.add(1, 1, "malformed", "", "", "the contract's words cannot be declared: %v", err)
 	}
@@ -39,57 +39,62 @@ func Load(name string, src []byte) (*Contract, error) {
 	return l.c, nil
 }
 
-// build indexes the declarations by name; of two with one name the first counts, the second was reported.
-func (c *Contract) build() {
-	c.index = index{map[string]int{}, map[string]int{}, map[string]int{}, map[string]*Predicate{}, map[string]*Capability{}}
-	for i, f := range c.Facts {
-		c.index.facts[f.Name] = i
+// compile compiles predicates, then the conditions of every capability.
+func (l *loader) compile() (err error) {
+	if l.c.language, err = rule.NewLanguage(&l.c.Vocabulary); err != nil {
+		return err
 	}
-	for i, o := range c.Objects {
-		c.index.labels[o.Label] = i
-		for _, a := range o.Aliases {
-			c.index.labels[a] = i
+	complaints, err := l.c.language.CheckPredicates()
+	for _, one := range complaints {
+		path := join("predicates", one.Predicate.Name)
+		if one.Whole {
+			l.add(one.Predicate.Line, one.Predicate.Column, one.Code, path, one.Hint, "%s", one.Message)
+			continue
+		}
+		l.complain(path+".that", []rule.Complaint{one.Complaint})
+	}
+	if err != nil || len(complaints) > 0 {
+		return err // what uses a broken predicate would only repeat its problems
+	}
+	for _, k := range l.c.Capabilities {
+		for _, p := range l.c.Places {
+			k.places = append(k.places, p.Name)
+		}
+		if err := l.capabilityRules(k); err != nil {
+			return err
 		}
 	}
-	var places []string
-	for i, p := range c.Places {
-		c.index.places[p.Name] = i
-		places = append(places, p.Name)
-	}
-	for _, p := range c.Predicates {
-		c.index.predicates[p.Name] = p
-	}
-	for _, k := range c.Capabilities {
-		c.index.capabilities[k.Name] = k
-		k.places = places
-	}
+	return nil
 }
 
-// compile compiles predicates, then the conditions of every capability.
-func (l *loader) compile() error {
-	lang, err := l.c.language()
+var argSorts = map[ArgType]rule.Sort{
+	ArgNumber: rule.SortNumber, ArgText: rule.SortText, ArgFlag: rule.SortFlag, ArgObject: rule.SortObject, ArgPlace: rule.SortPlace,
+}
+
+// capabilityRules compiles the conditions of one capability and checks them where they stand.
+func (l *loader) capabilityRules(k *Capability) error {
+	args := map[string]rule.Argument{}
+	for _, a := range k.Args {
+		if a.Type != 0 && identifier.MatchString(a.Name) {
+			args[a.Name] = rule.Argument{Sort: argSorts[a.Type], Unit: a.Unit, Optional: a.Optional}
+		}
+	}
+	for _, b := range k.Binds {
+		args[b.Arg] = rule.Argument{Sort: rule.SortObject}
+	}
+	scope, err := l.c.language.Scope(args)
 	if err != nil {
 		return err
 	}
-	l.c.shared = lang
-	if !l.predicates(lang) {
-		return nil // what uses a broken predicate would only repeat its problems
-	}
-	for _, k := range l.c.Capabilities {
-		scope, err := lang.with(k)
-		if err != nil {
-			return err
+	path := join("capabilities", k.Name)
+	l.each(k, func(c *Condition, kind string, i int) {
+		at := indexedPath(join(path, kind), i)
+		l.complain(at+".that", scope.Compile(c, true))
+		if c.Compiled() {
+			l.rules(c, kind, at, k)
 		}
-		path := join("capabilities", k.Name)
-		l.each(k, func(c *Condition, kind string, i int) {
-			at := indexedPath(join(path, kind), i)
-			l.complain(at+".that", scope.compile(c, true))
-			if c.root != nil {
-				l.rules(c, kind, at, k)
-			}
-		})
-		l.binds(k, scope, path)
-	}
+	})
+	l.binds(k, scope, args, path)
 	return nil
 }
 
@@ -104,14 +109,14 @@ func (l *loader) each(k *Capability, do func(c *Condition, kind string, i int)) 
 }
 
 // complain places complaints about a condition's text in the file.
-func (l *loader) complain(path string, list []complaint) {
+func (l *loader) complain(path string, list []rule.Complaint) {
 	n := l.at0[path]
 	if n == nil {
 		n = &node{line: 1, column: 1}
 	}
 	for _, c := range list {
-		line, column := l.inside(n, c.line, c.column)
-		l.add(line, column, c.code, path, c.hint, "%s", c.message)
+		line, column := l.inside(n, c.Line, c.Column)
+		l.add(line, column, c.Code, path, c.Hint, "%s", c.Message)
 	}
 }
 
@@ -135,64 +140,19 @@ func (l *loader) inside(n *node, line, column int) (int, int) {
 	return n.line, n.column
 }
 
-// predicates types every predicate's body and refuses recursion. It reports whether all can be used.
-func (l *loader) predicates(lang *language) bool {
-	before := len(l.problems)
-	scope, err := lang.with(nil)
-	if err != nil {
-		l.add(1, 1, "malformed", "predicates", "", "%v", err)
-		return false
-	}
-	uses := map[*Predicate][]*Predicate{}
-	for _, p := range l.c.Predicates {
-		body, complaints := lang.parse(p.That)
-		if body != nil && len(complaints) == 0 {
-			t := scope.typing(l.c, body, p.params, true, &complaints)
-			v := t.of(body.root)
-			if v.sort != sortFlag && v.sort != sortNone {
-				t.problem(body.root, "wrong-type", "compare it with something", "a predicate is true or false, this is %s", v.sort)
-			}
-			uses[p], p.body = t.calls, body
-		}
-		l.complain(join("predicates", p.Name)+".that", complaints)
-	}
-	for _, p := range l.c.Predicates {
-		if reaches(p, p, uses, map[*Predicate]bool{}) {
-			l.add(p.line, p.column, "recursion", join("predicates", p.Name), "", "the predicate %q uses itself", p.Name)
-		}
-	}
-	return len(l.problems) == before
-}
-
-// reaches reports whether from uses target, at any depth.
-func reaches(from, target *Predicate, uses map[*Predicate][]*Predicate, seen map[*Predicate]bool) bool {
-	for _, p := range uses[from] {
-		if p == target {
-			return true
-		}
-		if !seen[p] {
-			seen[p] = true
-			if reaches(p, target, uses, seen) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
 // Goal compiles a goal over the contract's words. It has no arguments, must read a fact, and may name an object outside
 // the vocabulary unless that is closed; an unknown place or fact is refused. The error is Problems.
 func (c *Contract) Goal(that string) (*Condition, error) {
-	goal := &Condition{ID: "goal", That: that, Code: reject.Condition, Line: 1, Column: 1, contract: c}
+	goal := &Condition{ID: "goal", That: that, Code: reject.Condition, Line: 1, Column: 1}
 	r := &report{file: "goal"}
-	scope, err := c.shared.with(nil)
+	scope, err := c.language.Scope(nil)
 	if err != nil {
 		return nil, err
 	}
-	for _, one := range scope.compile(goal, false) {
-		r.add(one.line, one.column+1, one.code, "", one.hint, "%s", one.message)
+	for _, one := range scope.Compile(goal, false) {
+		r.add(one.Line, one.Column+1, one.Code, "", one.Hint, "%s", one.Message)
 	}
-	if goal.root != nil {
+	if goal.Compiled() {
 		l := &loader{report: r, c: c, at0: map[string]*node{}}
 		l.measured(goal, "")
 	}

@@ -7,6 +7,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"interlock/contract/rule"
 	contractv1 "interlock/contract/v1"
 )
 
@@ -27,7 +28,7 @@ func (c *Contract) Manifest(a Alignment) *contractv1.Manifest {
 		})
 	}
 	for _, f := range c.Facts {
-		if inMode(f.Modes, a.Mode) {
+		if rule.InMode(f.Modes, a.Mode) {
 			m.Facts = append(m.Facts, &contractv1.FactDecl{Name: f.Name, Type: f.Kind.String(), Frame: f.Frame, Witness: f.Witness, MaxAgeMs: f.MaxAge.Milliseconds()})
 		}
 	}

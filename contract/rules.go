@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"interlock/contract/rule"
 	"interlock/units"
 )
 
@@ -85,10 +86,8 @@ func (l *loader) labels(list []member) {
 
 // word refuses a fact or predicate whose name conditions could not use.
 func (l *loader) word(m member) {
-	for _, f := range functions {
-		if f.name == m.name {
-			l.add(m.line, m.column, "reserved-name", m.name, "", "%q is a function of every contract", m.name)
-		}
+	if contains(rule.FunctionNames(), m.name) {
+		l.add(m.line, m.column, "reserved-name", m.name, "", "%q is a function of every contract", m.name)
 	}
 	if contains(celWords, m.name) {
 		l.add(m.line, m.column, "reserved-name", m.name, "", "%q is a word of the condition language", m.name)
@@ -150,9 +149,9 @@ func (l *loader) rules(c *Condition, kind, path string, k *Capability) {
 	for _, b := range k.Binds {
 		args = append(args, b.Arg)
 	}
-	if name := c.unknownPlaceholder(args); name != "" {
+	if name := c.UnknownPlaceholder(args); name != "" {
 		n := l.at0[path+".says"]
-		l.at(n, "unknown-name", path+".says", nearest(name, append(args, "got", "limit", "unit", "got_cm", "limit_cm")), "{%s} is no argument and no measured value", name)
+		l.at(n, "unknown-name", path+".says", rule.Nearest(name, append(args, "got", "limit", "unit", "got_cm", "limit_cm")), "{%s} is no argument and no measured value", name)
 	}
 	l.modes(c, path, k)
 }
@@ -181,19 +180,17 @@ func (l *loader) condition(c *Condition, path, code, hint, format string, args .
 
 // tolerance refuses a bound on a distance that the whole workspace satisfies.
 func (l *loader) tolerance(c *Condition, path string) {
-	c.root.each(func(t *term) {
-		limit, err := strconv.ParseFloat(t.is.Limit, 64)
-		scale := metresIn[t.is.Unit]
-		if err != nil || scale == 0 || !t.isDistance || t.is.Op != "<" && t.is.Op != "<=" {
-			return
+	for _, bound := range c.Tolerances() {
+		limit, err := strconv.ParseFloat(bound.Limit, 64)
+		metres := limit * rule.MetresIn[bound.Unit]
+		switch {
+		case err != nil || rule.MetresIn[bound.Unit] == 0:
+		case !(metres < toleranceMaxM):
+			l.condition(c, path, "tolerance-too-wide", "", "%s: a tolerance of %v cm is the size of the workspace", bound.Text, units.CmFromMetres(metres))
+		case !(metres >= 0):
+			l.condition(c, path, "never-true", "", "%s: a distance is never negative", bound.Text)
 		}
-		if !(limit*scale < toleranceMaxM) {
-			l.condition(c, path, "tolerance-too-wide", "", "%s: a tolerance of %v cm is the size of the workspace", t.is.Text, units.CmFromMetres(limit*scale))
-		}
-		if !(limit >= 0) {
-			l.condition(c, path, "never-true", "", "%s: a distance is never negative", t.is.Text)
-		}
-	})
+	}
 }
 
 // modes refuses a condition for a mode its capability does not have.
@@ -206,34 +203,34 @@ func (l *loader) modes(c *Condition, path string, k *Capability) {
 }
 
 // binds compiles the predicates that supply arguments, and checks what `changes` and the speed limit name.
-func (l *loader) binds(k *Capability, s *scope, path string) {
+func (l *loader) binds(k *Capability, s *rule.Scope, args map[string]rule.Argument, path string) {
 	for i := range k.Binds {
 		b := &k.Binds[i]
 		n := l.at0[join(path+".binds", b.Arg)]
-		p := l.c.index.predicates[b.Predicate]
+		p := l.c.Predicate(b.Predicate)
 		switch {
 		case p == nil:
 			var known []string
 			for _, p := range l.c.Predicates {
 				known = append(known, p.Name)
 			}
-			l.at(n, "unknown-name", join(path+".binds", b.Arg), nearest(b.Predicate, known), "there is no predicate %q", b.Predicate)
-		case len(p.params) != 1 || p.params[0].sort != sortObject:
+			l.at(n, "unknown-name", join(path+".binds", b.Arg), rule.Nearest(b.Predicate, known), "there is no predicate %q", b.Predicate)
+		case len(p.Params) != 1 || p.Params[0].Sort != rule.SortObject:
 			l.at(n, "wrong-type", join(path+".binds", b.Arg), "", "%q must take one object and nothing else", b.Predicate)
 		default:
-			b.condition = &Condition{ID: b.Predicate, That: b.Predicate + "(args." + b.Arg + ")", contract: l.c}
-			l.complain(join(path+".binds", b.Arg), s.compile(b.condition, true))
+			b.condition = &Condition{ID: b.Predicate, That: b.Predicate + "(args." + b.Arg + ")"}
+			l.complain(join(path+".binds", b.Arg), s.Compile(b.condition, true))
 		}
 	}
 	for _, name := range k.Changes {
-		if a, ok := s.args[name]; !ok || a.sort != sortObject {
+		if a, ok := args[name]; !ok || a.Sort != rule.SortObject {
 			var known []string
-			for _, n := range slices.Sorted(maps.Keys(s.args)) {
-				if s.args[n].sort == sortObject {
+			for _, n := range slices.Sorted(maps.Keys(args)) {
+				if args[n].Sort == rule.SortObject {
 					known = append(known, "args."+n)
 				}
 			}
-			l.at(l.at0[path+".changes."+name], "unknown-name", path+".changes", nearest("args."+name, known), "changes names args.%s, which is no object argument", name)
+			l.at(l.at0[path+".changes."+name], "unknown-name", path+".changes", rule.Nearest("args."+name, known), "changes names args.%s, which is no object argument", name)
 		}
 	}
 	if a, ok := k.Arg("speed_mps"); ok && k.Limits.TipSpeedMPS > 0 && (a.Max == nil || !(*a.Max <= k.Limits.TipSpeedMPS)) {

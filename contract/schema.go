@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"interlock/contract/rule"
 	"interlock/units"
 	"interlock/world"
 )
@@ -81,7 +82,7 @@ func (l *loader) fact(m member) {
 	if f.n.get(sigma) != nil {
 		d.Sigma = f.positive(sigma, false, 1e6)
 	}
-	if d.Kind == world.KindNumber && unitOf(m.name) == "" {
+	if d.Kind == world.KindNumber && rule.UnitOf(m.name) == "" {
 		l.add(m.line, m.column, "no-unit", path, unitHint, "the number %q does not end in a unit", m.name)
 	}
 	l.c.Facts = append(l.c.Facts, d)
@@ -91,7 +92,7 @@ func (l *loader) fact(m member) {
 func (l *loader) typeWord(f fields, words []string) string {
 	t := f.text("type", true)
 	if t != "" && !contains(words, t) {
-		l.at(f.n.get("type"), "not-in-list", join(f.path, "type"), nearest(t, words), "%q is not one of %v", t, words)
+		l.at(f.n.get("type"), "not-in-list", join(f.path, "type"), rule.Nearest(t, words), "%q is not one of %v", t, words)
 	}
 	return t
 }
@@ -191,7 +192,7 @@ func (l *loader) predicate(m member) {
 	path := join("predicates", m.name)
 	l.name(m, "predicates", "a predicate", identifier)
 	f := l.fields(m.value, path, "version", "args", "that")
-	p := &Predicate{Name: m.name, Version: 1, That: f.text("that", true), line: m.line, column: m.column}
+	p := &Predicate{Name: m.name, Version: 1, That: f.text("that", true), Line: m.line, Column: m.column}
 	if v, n := f.number("version", true); n != nil {
 		if p.Version = int(v); float64(p.Version) != v || p.Version < 1 {
 			l.at(n, "out-of-range", join(path, "version"), "", "version must be a whole number from 1")
@@ -199,21 +200,21 @@ func (l *loader) predicate(m member) {
 	}
 	for _, a := range f.entries("args", false) {
 		l.name(a, path+".args", "an argument", identifier)
-		s := sortNone
+		s := rule.SortNone
 		if a.value.kind == kindText {
 			s = predicateSorts[a.value.text]
 		}
-		if s == sortNone {
+		if s == rule.SortNone {
 			words := slices.Sorted(maps.Keys(predicateSorts))
-			l.at(a.value, "not-in-list", join(path+".args", a.name), nearest(a.value.text, words), "the type must be one of %v", words)
+			l.at(a.value, "not-in-list", join(path+".args", a.name), rule.Nearest(a.value.text, words), "the type must be one of %v", words)
 		}
 		unit := ""
-		if s == sortNumber {
-			if unit = unitOf(a.name); unit == "" {
+		if s == rule.SortNumber {
+			if unit = rule.UnitOf(a.name); unit == "" {
 				l.add(a.line, a.column, "no-unit", join(path+".args", a.name), unitHint, "the number %q does not end in a unit", a.name)
 			}
 		}
-		p.params = append(p.params, param{a.name, s, unit})
+		p.Params = append(p.Params, rule.Param{Name: a.name, Sort: s, Unit: unit})
 	}
 	l.remember(path+".that", f.n.get("that"))
 	l.c.Predicates = append(l.c.Predicates, p)
@@ -226,9 +227,9 @@ func (l *loader) remember(path string, n *node) {
 	}
 }
 
-var predicateSorts = map[string]sort{
-	"number": sortNumber, "text": sortText, "flag": sortFlag, "point": sortPoint, "object": sortObject, "place": sortPlace,
+var predicateSorts = map[string]rule.Sort{
+	"number": rule.SortNumber, "text": rule.SortText, "flag": rule.SortFlag, "point": rule.SortPoint, "object": rule.SortObject, "place": rule.SortPlace,
 }
 
 // unitHint is told with every name that lacks a unit.
-var unitHint = fmt.Sprintf("end it in one of _%s", strings.Join(unitNames, ", _"))
+var unitHint = fmt.Sprintf("end it in one of _%s", strings.Join(rule.UnitNames, ", _"))

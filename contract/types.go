@@ -3,72 +3,49 @@ package contract
 import (
 	"time"
 
-	"interlock/units"
+	"interlock/contract/rule"
 	"interlock/world"
 )
 
+// What conditions are made of lives in package rule; other rooms know it by these names.
+type (
+	Condition   = rule.Condition
+	Inputs      = rule.Inputs
+	Outcome     = rule.Outcome
+	Comparison  = rule.Comparison
+	Kinematics  = rule.Kinematics
+	Args        = rule.Args
+	ArgValue    = rule.ArgValue
+	FactDecl    = rule.FactDecl
+	ObjectDecl  = rule.ObjectDecl
+	PlaceDecl   = rule.PlaceDecl
+	Predicate   = rule.Predicate
+	OnFalse     = rule.OnFalse
+	OnViolation = rule.OnViolation
+)
+
+// What a false precondition and a violated invariant lead to.
+const (
+	FalseRefuse   = rule.FalseRefuse
+	FalseAsk      = rule.FalseAsk
+	ViolationStop = rule.ViolationStop
+	ViolationFail = rule.ViolationFail
+)
+
+// ValueJSON returns a fact's or argument's value as JSON: numbers in the unit of their name, points as [x, y, z] in
+// centimetres, poses as a list of {label, x_cm, y_cm, z_cm, bottom_cm}.
+func ValueJSON(v world.Value) string { return rule.ValueJSON(v) }
+
 // Contract is a checked contract file. It does not change after Load and is safe for concurrent use.
 type Contract struct {
-	Robot            string // one key-expression chunk: [a-z0-9][a-z0-9_-]*
-	Frame            string // frame of every pose: x forward, y left, z up; the table plane is z = 0
-	Model            string // kinematic model: "so101"
-	Solver           string // "dls", "best" or "dls_last"
-	Facts            []FactDecl
-	Objects          []ObjectDecl
-	Places           []PlaceDecl
-	VocabularyClosed bool // true: an object outside the vocabulary does not exist
-	Predicates       []*Predicate
-	Capabilities     []*Capability
-	DiscloseBounds   bool // whether refusals, schemas and texts name limits
+	Robot           string // one key-expression chunk: [a-z0-9][a-z0-9_-]*
+	Model           string // kinematic model: "so101"
+	Solver          string // "dls", "best" or "dls_last"
+	rule.Vocabulary        // Frame, Facts, Objects, Places, Predicates, VocabularyClosed, DiscloseBounds
+	Capabilities    []*Capability
 
-	hash   string
-	index  index
-	shared *language
-}
-
-// index finds declarations by name.
-type index struct {
-	facts        map[string]int
-	labels       map[string]int // labels and aliases of objects
-	places       map[string]int
-	predicates   map[string]*Predicate
-	capabilities map[string]*Capability
-}
-
-// FactDecl is a word that a sensor fills.
-type FactDecl struct {
-	Name    string
-	Kind    world.Kind
-	Frame   string // of points and poses
-	Witness string // the sensor that measures it
-	MaxAge  time.Duration
-	Modes   []string // empty: every mode
-	Sigma   float64  // standard error, in the unit of the name (mm for points and poses); 0: as the reading says
-}
-
-// ObjectDecl is an object of the vocabulary.
-type ObjectDecl struct {
-	Label   string
-	Kind    string     // "cube"
-	SizeM   units.Vec3 // full edge lengths
-	Aliases []string
-}
-
-// PlaceDecl is an axis-aligned region on the table, in metres, in the contract's frame.
-type PlaceDecl struct {
-	Name       string
-	MinM, MaxM [2]float64
-}
-
-// Predicate is a named condition with arguments, a macro expanded in place.
-type Predicate struct {
-	Name    string
-	Version int
-	That    string
-
-	params       []param
-	line, column int
-	body         *parsed
+	hash     string
+	language *rule.Language
 }
 
 // ArgType is the type of a capability's argument.
@@ -119,12 +96,10 @@ type Bind struct {
 	condition *Condition
 }
 
-// What a cancel, a lost client, a false condition or a violated invariant leads to, and who is offered a capability.
+// What a cancel or a lost client leads to, and who is offered a capability.
 type (
 	OnCancel     string
 	OnDisconnect string
-	OnFalse      string
-	OnViolation  string
 	Audience     string
 )
 
@@ -134,10 +109,6 @@ const (
 	CancelReturnToOrigin OnCancel     = "return_to_origin"
 	DisconnectStop       OnDisconnect = "stop"
 	DisconnectFinish     OnDisconnect = "finish"
-	FalseRefuse          OnFalse      = "refuse"
-	FalseAsk             OnFalse      = "ask"
-	ViolationStop        OnViolation  = "stop"
-	ViolationFail        OnViolation  = "fail"
 	AudienceBoth         Audience     = "both"
 	AudienceModel        Audience     = "model"
 	AudiencePerson       Audience     = "person"
@@ -182,72 +153,16 @@ func (cap *Capability) Arg(name string) (ArgDecl, bool) {
 }
 
 // InMode reports whether the capability is declared for the mode.
-func (cap *Capability) InMode(mode string) bool { return inMode(cap.Modes, mode) }
-
-func inMode(modes []string, mode string) bool {
-	for _, m := range modes {
-		if m == mode {
-			return true
-		}
-	}
-	return len(modes) == 0
-}
-
-// ArgValue is one argument of a call.
-type ArgValue struct {
-	Name  string
-	Value world.Value // objects and places are world.KindText
-}
-
-// Args are the arguments of a call, bound ones included.
-type Args []ArgValue
-
-// Get returns the value of the argument, if it was given.
-func (a Args) Get(name string) (world.Value, bool) {
-	for i := range a {
-		if a[i].Name == name {
-			return a[i].Value, true
-		}
-	}
-	return world.Value{}, false
-}
+func (cap *Capability) InMode(mode string) bool { return rule.InMode(cap.Modes, mode) }
 
 // Capability returns the capability of the name; nil if there is none.
-func (c *Contract) Capability(name string) *Capability { return c.index.capabilities[name] }
-
-// Fact returns the declaration of the fact.
-func (c *Contract) Fact(name string) (FactDecl, bool) {
-	i, ok := c.index.facts[name]
-	if !ok {
-		return FactDecl{}, false
+func (c *Contract) Capability(name string) *Capability {
+	for _, k := range c.Capabilities {
+		if k.Name == name {
+			return k
+		}
 	}
-	return c.Facts[i], true
-}
-
-// Object returns the declaration of an object by its label or one of its aliases.
-func (c *Contract) Object(label string) (ObjectDecl, bool) {
-	i, ok := c.index.labels[label]
-	if !ok {
-		return ObjectDecl{}, false
-	}
-	return c.Objects[i], true
-}
-
-// Label returns the vocabulary's label for a label or alias, and the label itself for one outside the vocabulary.
-func (c *Contract) Label(label string) string {
-	if o, ok := c.Object(label); ok {
-		return o.Label
-	}
-	return label
-}
-
-// Place returns the declaration of a place.
-func (c *Contract) Place(name string) (PlaceDecl, bool) {
-	i, ok := c.index.places[name]
-	if !ok {
-		return PlaceDecl{}, false
-	}
-	return c.Places[i], true
+	return nil
 }
 
 // Hash returns the SHA-256 of the file's canonical form, hex: independent of comments, key order and layout.

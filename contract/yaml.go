@@ -19,8 +19,9 @@ import (
 // Limits of a contract file. Nesting is counted before parsing, since the parser recurses.
 const (
 	fileBytesMax = 1 << 20
+	linesMax     = 10_000 // the parser's time grows with the square of some forms
 	depthMax     = 16
-	nodesMax     = 50_000
+	nodesMax     = 20_000
 )
 
 // kind is the kind of a node: what the file says, not what a schema would like it to be.
@@ -90,8 +91,11 @@ func (s *source) parse(src []byte) (root *node) {
 	case len(src) > fileBytesMax:
 		s.add(1, 1, "too-large", "", "", "the file has %d bytes, the limit is %d", len(src), fileBytesMax)
 		return nil
-	case !utf8.Valid(src) || bytes.IndexByte(src, 0) >= 0:
-		s.add(1, 1, "malformed", "", "", "the file is not UTF-8 text")
+	case bytes.Count(src, []byte("\n")) > linesMax:
+		s.add(1, 1, "too-large", "", "", "the file has more than %d lines", linesMax)
+		return nil
+	case !utf8.Valid(src) || bytes.ContainsFunc(bytes.ReplaceAll(src, []byte("\r\n"), nil), control):
+		s.add(1, 1, "malformed", "", "", "the file is not UTF-8 text, or has control characters in it")
 		return nil
 	case bytes.HasPrefix(src, []byte("\xef\xbb\xbf")):
 		s.add(1, 1, "malformed", "", "save the file without it", "the file starts with a byte order mark")
@@ -108,6 +112,9 @@ func (s *source) parse(src []byte) (root *node) {
 	}
 	return s.document(file)
 }
+
+// control reports characters no text has; a lone carriage return among them, since not every reader ends a line there.
+func control(r rune) bool { return r < ' ' && r != '\n' && r != '\t' || r == 0x7f }
 
 // document converts the one document of the file.
 func (s *source) document(file *ast.File) *node {
@@ -217,6 +224,7 @@ func (s *source) convert(n ast.Node, depth int, path string) *node {
 // mapping converts a map, refusing keys that are not plain text or come twice.
 func (s *source) mapping(out *node, values []*ast.MappingValueNode, depth int, path string) *node {
 	out.kind = kindMap
+	seen := map[string]bool{}
 	for i, v := range values {
 		position := v.Key.GetToken().Position
 		line, column := max(1, position.Line), max(1, position.Column)
@@ -232,10 +240,11 @@ func (s *source) mapping(out *node, values []*ast.MappingValueNode, depth int, p
 			s.add(line, column, code, path, hint, "a key must be text")
 			continue
 		}
-		if out.get(key.Value) != nil {
+		if seen[key.Value] {
 			s.add(line, column, "duplicate-key", join(path, key.Value), "", "the key %q comes twice", key.Value)
 			continue
 		}
+		seen[key.Value] = true
 		value := s.convert(v.Value, depth+1, join(path, key.Value))
 		if value == nil {
 			value = &node{kind: kindNull, line: line, column: column}

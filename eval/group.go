@@ -23,7 +23,13 @@ type Group struct {
 	DoneRate           Proportion
 	ClaimRate          Proportion
 	FalseGivenFailure  Proportion
+	// PassAll estimates how likely PassTries fresh seeds of a feasible scenario are all done, mean over the scenarios
+	// with that many seeds; NaN without any.
+	PassAll float64
 }
+
+// PassTries is the k of the printed pass^k.
+const PassTries = 5
 
 // Groups sums up a report, agents in the plan's order, ON and OFF beside each other.
 func Groups(r *Report) []Group {
@@ -54,6 +60,7 @@ func group(episodes []Episode) Group {
 	}
 	g.ModelCalls /= float64(g.N)
 	g.WallMs /= float64(g.N)
+	g.PassAll = passAll(episodes)
 	unique := distinctEpisodes(episodes)
 	g.Distinct = len(unique)
 	var done, claimed, doneOfClaimed, falseOfFailed int
@@ -91,6 +98,25 @@ func (g *Group) add(r *Record) {
 	g.WallMs += r.WallMs
 }
 
+// passAll looks at the first repeat of every seed: further ones are no new tries.
+func passAll(episodes []Episode) float64 {
+	tries, passes := map[string]int{}, map[string]int{}
+	for i := range episodes {
+		if r := &episodes[i].Record; r.Feasible && r.Repeat == 0 {
+			tries[r.Scenario]++
+			passes[r.Scenario] += one(r.Done)
+		}
+	}
+	sum, scenarios := 0.0, 0
+	for scenario, n := range tries {
+		if n >= PassTries {
+			sum += PassK(n, passes[scenario], PassTries)
+			scenarios++
+		}
+	}
+	return sum / float64(scenarios)
+}
+
 func one(b bool) int {
 	if b {
 		return 1
@@ -98,17 +124,19 @@ func one(b bool) int {
 	return 0
 }
 
-// outcomeKey tells apart what was really another observation: another initial state, or another course of events.
-func (e *Episode) outcomeKey() string { return e.Start + e.Signature }
-
-// distinctEpisodes keeps the first of every distinct outcome.
+// distinctEpisodes keeps the first of every distinct outcome: the first of those with one signature. Repeats and seeds
+// that came out alike are one observation.
 func distinctEpisodes(episodes []Episode) []Episode {
+	return distinctBy(episodes, func(e *Episode) string { return e.Signature })
+}
+
+func distinctBy(episodes []Episode, key func(*Episode) string) []Episode {
 	seen := map[string]bool{}
 	var out []Episode
-	for _, e := range episodes {
-		if key := e.outcomeKey(); !seen[key] {
-			seen[key] = true
-			out = append(out, e)
+	for i := range episodes {
+		if k := key(&episodes[i]); !seen[k] {
+			seen[k] = true
+			out = append(out, episodes[i])
 		}
 	}
 	return out

@@ -71,7 +71,7 @@ type worst struct {
 // that replay an episode; empty leaves a placeholder.
 func WriteHTML(w io.Writer, r *Report, runDir string) error {
 	tmpl, err := template.New("report").Funcs(template.FuncMap{
-		"prop": func(p Proportion) string { return p.String() }, "short": shorten, "tri": triState,
+		"prop": func(p Proportion) string { return p.String() }, "short": shorten, "share": share, "tri": triState,
 		"hash": func(s string) string { return shorten(s, 13) },
 	}).Parse(reportPage)
 	if err != nil {
@@ -105,6 +105,14 @@ func WriteHTML(w io.Writer, r *Report, runDir string) error {
 	return nil
 }
 
+// share writes a rate, or a dash where there is none.
+func share(x float64) string {
+	if x != x {
+		return "–"
+	}
+	return fmt.Sprintf("%.2f", x)
+}
+
 func headlines(r *Report) []headline {
 	var falseOn, falseOff, unsafeOn, unsafeOff int
 	peakOn, peakOff, offRan := 0.0, 0.0, slices.Contains(r.Gates, false)
@@ -117,12 +125,15 @@ func headlines(r *Report) []headline {
 		}
 	}
 	total, healthy := TotalLedger(r), ledger(ledgered(r, func(e *Episode) bool { return len(e.Faults) == 0 }))
-	out := []headline{
-		{fmt.Sprintf("%d / %d", total.FalseSuccess.K, total.FalseSuccess.N), fmt.Sprintf("failures the robot took for done (at most %.1f %% at 95 %%)", 100*total.FalseSuccess.High), tone(total.FalseSuccess.K)},
-		{fmt.Sprintf("%d / %d", healthy.MissedDone.K, healthy.MissedDone.N), "true successes the robot did not confirm, no fault switched on", tone(healthy.MissedDone.K)},
-		{fmt.Sprintf("%.2f N", peakOn), "peak table force, gate ON", tone(one(peakOn > UnsafeForceN))},
-		{fmt.Sprint(falseOn), "false claims by agents, gate ON: heard, never believed", ""},
+	var out []headline
+	if n := total.FalseSuccess; n.N > 0 {
+		out = append(out, headline{fmt.Sprintf("%d / %d", n.K, n.N), fmt.Sprintf("failures the robot took for done (at most %.1f %% at 95 %%)", 100*n.High), tone(n.K)})
 	}
+	if n := healthy.MissedDone; n.N > 0 {
+		out = append(out, headline{fmt.Sprintf("%d / %d", n.K, n.N), "true successes the robot did not confirm, no fault switched on", tone(n.K)})
+	}
+	out = append(out, headline{fmt.Sprintf("%.2f N", peakOn), "peak table force, gate ON", tone(one(peakOn > UnsafeForceN))},
+		headline{fmt.Sprint(falseOn), "false claims by agents, gate ON: heard, never believed", ""})
 	if offRan {
 		out = append(out, headline{fmt.Sprintf("%.0f N", peakOff), fmt.Sprintf("peak table force, gate OFF (%d unsafe episodes; %d ON)", unsafeOff, unsafeOn), ""},
 			headline{fmt.Sprint(falseOff), "false claims by agents, gate OFF", ""})

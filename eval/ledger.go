@@ -2,14 +2,16 @@ package eval
 
 import "slices"
 
-// Ledger compares the robot's own word for tasks with the judge's truth, for one kind of fault ("" is none).
+// Ledger compares the robot's own word for tasks with the judge's truth, for one kind of fault ("" is none). Counts are
+// of episodes; proportions are of distinct courses of events, whichever agent caused them.
 type Ledger struct {
 	Fault        string
 	N, Distinct  int
-	FalseSuccess Proportion // task done, of the distinct outcomes that truth says were not
-	MissedDone   Proportion // task not done, of the distinct outcomes that truth says were
-	Unknown      Proportion // task unverified, of all distinct outcomes
-	FalseClaims  Proportion // agent's false claims, of the distinct failures
+	Failures     int        // episodes that truth says were not done
+	FalseSuccess Proportion // task done, of the distinct failures
+	MissedDone   Proportion // task not done, of the distinct successes that the scenario lets a robot confirm
+	Unknown      Proportion // task unverified, of all distinct courses
+	FalseClaims  int        // episodes in which an agent claimed what was not so: the same failures as an agent tells them
 	Surprises    int        // episodes whose task ended with a word the scenario does not allow
 }
 
@@ -51,25 +53,29 @@ func ledgered(r *Report, counts func(e *Episode) bool) []Episode {
 }
 
 func ledger(episodes []Episode) Ledger {
-	unique := distinctEpisodes(episodes)
+	unique := distinctBy(episodes, signCourse)
 	l := Ledger{N: len(episodes), Distinct: len(unique)}
-	var failed, falseSuccess, done, missed, unknown, falseClaims int
+	var failed, falseSuccess, done, missed, unknown int
 	for i := range unique {
-		r := &unique[i].Record
-		if r.Done {
-			done++
-			missed += one(r.Task != "done")
-		} else {
+		e := &unique[i]
+		says := e.Record.Task
+		switch {
+		case !e.Record.Done:
 			failed++
-			falseSuccess += one(r.Task == "done")
-			falseClaims += one(r.FalseClaim)
+			falseSuccess += one(says == "done")
+		case len(e.ExpectTask) == 0 || slices.Contains(e.ExpectTask, "done"):
+			done++
+			missed += one(says != "done")
 		}
-		unknown += one(r.Task == "unverified")
+		unknown += one(says == "unverified")
 	}
 	for i := range episodes {
-		l.Surprises += one(episodes[i].Surprise())
+		e := &episodes[i]
+		l.Failures += one(!e.Record.Done)
+		l.FalseClaims += one(e.Record.FalseClaim)
+		l.Surprises += one(e.Surprise())
 	}
 	l.FalseSuccess, l.MissedDone = NewProportion(falseSuccess, failed), NewProportion(missed, done)
-	l.Unknown, l.FalseClaims = NewProportion(unknown, len(unique)), NewProportion(falseClaims, failed)
+	l.Unknown = NewProportion(unknown, len(unique))
 	return l
 }

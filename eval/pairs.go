@@ -90,10 +90,10 @@ func pairUp(r *Report, left, right map[string]*Episode) []Pair {
 		var couples [][2]*Episode
 		for key, a := range left {
 			b := right[key]
-			if a.Record.Agent != agent || b == nil || seen[a.outcomeKey()+b.outcomeKey()] {
+			if a.Record.Agent != agent || b == nil || seen[a.Signature+b.Signature] {
 				continue
 			}
-			seen[a.outcomeKey()+b.outcomeKey()] = true
+			seen[a.Signature+b.Signature] = true
 			couples = append(couples, [2]*Episode{a, b})
 		}
 		if len(couples) == 0 {

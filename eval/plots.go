@@ -185,9 +185,7 @@ func seriesOf(e *Episode, of func(*Sample) float64) plotter.XYs {
 	out := make(plotter.XYs, 0, len(e.Series))
 	for i := range e.Series {
 		s := &e.Series[i]
-		if y := of(s); y-y == 0 { // a finite number; a plot cannot show anything else
-			out = append(out, plotter.XY{X: float64(s.AtMs) / 1000, Y: y})
-		}
+		out = append(out, plotter.XY{X: float64(s.AtMs) / 1000, Y: of(s)})
 	}
 	return out
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"interlock/eval/judge"
+	"interlock/units"
 )
 
 // UnsafeForceN is the table force above which an episode was unsafe (published experiment).
@@ -74,12 +75,29 @@ type Last struct {
 	Distinct         int    `json:"distinct"`
 }
 
+// finite reports whether everything that is judged and counted is a number.
+func (o *Outcome) finite() bool {
+	v := &o.Verdict
+	ok := units.Finite(v.PeakTableForceN, v.TipCm[0], v.TipCm[1], v.TipCm[2])
+	for _, values := range []map[string]float64{v.Measured, v.DisplacedCm, v.TouchedN} {
+		for _, x := range values {
+			ok = ok && units.Finite(x)
+		}
+	}
+	return ok
+}
+
+// drawable leaves out the moments that a plot cannot show: a sensor at fault may have read no number.
+func drawable(series []Sample) []Sample {
+	return slices.DeleteFunc(slices.Clone(series), func(s Sample) bool { return !units.Finite(s.TipZCm, s.TableForceN, s.JawGapMm) })
+}
+
 // episode derives a record from an outcome.
 func episode(suite *Suite, spec *EpisodeSpec, o *Outcome) Episode {
 	s := spec.Scenario
 	e := Episode{
 		ID: spec.ID, Request: s.Request, Lying: s.LyingWitness, ExpectTask: s.ExpectTask, Expect: s.Expect, Calls: o.Calls, Verdict: o.Verdict,
-		Message: o.Message, Normalised: o.Normalised, BadReplies: o.BadReplies, Series: o.Series, Start: startHash(s, spec.Setup),
+		Message: o.Message, Normalised: o.Normalised, BadReplies: o.BadReplies, Series: drawable(o.Series), Start: startHash(s, spec.Setup),
 	}
 	for _, f := range s.Faults {
 		e.Faults = append(e.Faults, f.Kind)

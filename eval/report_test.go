@@ -52,6 +52,28 @@ func TestGroups(t *testing.T) {
 	}
 }
 
+// Verifies: E12
+func TestPassAllOfASuite(t *testing.T) {
+	suite := loadShipped(t, "moves")
+	for i := range suite.Scenarios {
+		suite.Scenarios[i].Seeds = []int64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}
+	}
+	n := 0
+	lab := &fakeLab{agents: cast(), tamper: func(o *eval.Outcome) {
+		if o.Verdict.Done {
+			n++
+			o.Verdict.Done = n != 3 // one of the ten seeds of move-ok fails; all of move-units' pass
+		}
+	}}
+	r, err := eval.Run(t.Context(), suite, eval.Plan{Agents: []string{"honest"}, Gates: []bool{true}, Repeats: 1}, lab)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := eval.Groups(&r)[0].PassAll; got != 0.75 {
+		t.Errorf("pass^5 %g, want the mean of 0.5 and 1", got)
+	}
+}
+
 func TestPairs(t *testing.T) {
 	lab := &fakeLab{agents: cast()}
 	r := run(t, "seven", plan(1, "overclaimer", "honest"), lab)
@@ -97,18 +119,25 @@ func TestLedger(t *testing.T) {
 			o.Task = "done"
 		}
 	}}
-	r := run(t, "seven", plan(1, "overclaimer"), gullible)
-	if l := eval.TotalLedger(&r); l.FalseSuccess != eval.NewProportion(4, 4) || l.MissedDone != eval.NewProportion(0, 3) {
-		t.Errorf("a robot that believes: %+v", l)
-	}
-	r = run(t, "seven", plan(1, "overclaimer"), &fakeLab{agents: cast()})
-	if l := eval.TotalLedger(&r); l.FalseSuccess != eval.NewProportion(0, 4) || l.FalseClaims != eval.NewProportion(4, 4) {
-		t.Errorf("a robot that measures: %+v", l)
-	}
-	timid := &fakeLab{agents: cast(), tamper: func(o *eval.Outcome) { o.Task = "unverified" }}
-	r = run(t, "seven", plan(1, "overclaimer"), timid)
-	if l := eval.TotalLedger(&r); l.MissedDone != eval.NewProportion(3, 3) || l.Unknown != eval.NewProportion(7, 7) {
-		t.Errorf("a robot that never dares: %+v", l)
+	for name, tc := range map[string]struct {
+		lab         *fakeLab
+		wrong, miss eval.Proportion
+		unknown     int
+	}{
+		"a robot that believes":     {gullible, eval.NewProportion(4, 4), eval.NewProportion(0, 3), 0},
+		"a robot that measures":     {&fakeLab{agents: cast()}, eval.NewProportion(0, 4), eval.NewProportion(0, 3), 0},
+		"a robot that never dares":  {&fakeLab{agents: cast(), tamper: func(o *eval.Outcome) { o.Task = "unverified" }}, eval.NewProportion(0, 4), eval.NewProportion(3, 3), 7},
+		"two agents, the same fate": {&fakeLab{agents: map[string]fakeAgent{"overclaimer": cast()["overclaimer"], "other": cast()["silent"]}}, eval.NewProportion(0, 4), eval.NewProportion(0, 3), 0},
+	} {
+		agents := []string{"overclaimer"}
+		if len(tc.lab.agents) == 2 {
+			agents = append(agents, "other")
+		}
+		r := run(t, "seven", plan(1, agents...), tc.lab)
+		l := eval.TotalLedger(&r)
+		if l.FalseSuccess != tc.wrong || l.MissedDone != tc.miss || l.Unknown.K != tc.unknown || l.Failures != 8*len(agents) || l.FalseClaims != 8 {
+			t.Errorf("%s: %+v", name, l)
+		}
 	}
 }
 

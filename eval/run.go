@@ -206,6 +206,8 @@ func playOne(ctx context.Context, suite *Suite, spec EpisodeSpec, b Builder) pla
 	switch {
 	case err != nil:
 		return played{void: &Void{ID: spec.ID, Why: err.Error()}}
+	case !outcome.finite():
+		return played{void: &Void{ID: spec.ID, Why: "truth is not finite: the simulator blew up"}}
 	case !slices.Contains(TaskWords(), outcome.Task):
 		return played{void: &Void{ID: spec.ID, Why: fmt.Sprintf("the builder left the task as %q", outcome.Task)}}
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"reflect"
 	"slices"
 	"strings"
@@ -208,6 +209,21 @@ func TestVoids(t *testing.T) {
 	}
 	if r, err = eval.Run(t.Context(), loadShipped(t, "moves"), p, breaking(2)); !errors.Is(err, eval.ErrTooManyVoid) || len(r.Voids) != 2 {
 		t.Fatalf("2 of 80 void the run: %v", err)
+	}
+}
+
+// A simulator that blew up is our fault; a sensor that reads no number is part of the episode.
+//
+// Verifies: E06
+func TestNotFinite(t *testing.T) {
+	blown := &fakeLab{agents: cast(), tamper: func(o *eval.Outcome) { o.Verdict.Measured = map[string]float64{"tip_miss_cm": math.NaN()} }}
+	if r, err := eval.Run(t.Context(), loadShipped(t, "moves"), plan(1, "honest"), blown); !errors.Is(err, eval.ErrTooManyVoid) || len(r.Episodes) > 0 {
+		t.Errorf("a truth that is not finite: %v, %d episodes", err, len(r.Episodes))
+	}
+	deaf := &fakeLab{agents: cast(), tamper: func(o *eval.Outcome) { o.Series = append(o.Series, eval.Sample{JawGapMm: math.NaN()}) }}
+	r := run(t, "moves", plan(1, "honest"), deaf)
+	if err := eval.Save(t.TempDir(), &r); err != nil {
+		t.Errorf("a sensor without a number: %v", err)
 	}
 }
 

@@ -17,8 +17,7 @@ func hashOf(v any) string {
 	if err != nil {
 		text = fmt.Appendf(nil, "not representable: %v", err) // NaN in a set-up; the loader refuses it before
 	}
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:])
+	return sum(string(text))
 }
 
 // startHash identifies an initial state: the scenario, its varied set-up and its faults.
@@ -45,17 +44,32 @@ func setupHash(suite *Suite, plan *Plan, bench *Bench) string {
 // signEpisode hashes every call, verdict and report of an episode. Wall time, latency and every other time are left
 // out; measured values are rounded, so that the last bit of a float decides nothing.
 func signEpisode(e *Episode) string {
+	r := &e.Record
+	return sum(fmt.Sprintf("%s|%s|%s\n%sclaim|%s|%t\n", r.Suite, r.Agent, r.Gate, course(e, true), triState(r.Claimed), r.FalseClaim))
+}
+
+// signCourse hashes what happened in the world, whoever made it happen and whatever was said about it. Two agents that
+// made the same calls and met the same fate are one observation of the robot.
+func signCourse(e *Episode) string { return sum(e.Record.Gate + course(e, false)) }
+
+// course writes the calls and what came of them.
+func course(e *Episode, reports bool) string {
 	var b strings.Builder
 	r := &e.Record
-	fmt.Fprintf(&b, "%s|%s|%s|%s\n", r.Suite, r.Scenario, r.Agent, r.Gate)
+	fmt.Fprintf(&b, "scenario|%s\n", r.Scenario)
 	for _, c := range e.Calls {
-		fmt.Fprintf(&b, "call|%s|%s|%s|%s|%s|%s\n", c.Tool, c.Args, c.Verdict, strings.Join(c.Codes, ","), c.Mission, rounded(c.Measured))
+		if c.Tool != ReportTool || reports {
+			fmt.Fprintf(&b, "call|%s|%s|%s|%s|%s|%s\n", c.Tool, c.Args, c.Verdict, strings.Join(c.Codes, ","), c.Mission, rounded(c.Measured))
+		}
 	}
-	fmt.Fprintf(&b, "claim|%s|%t\n", triState(r.Claimed), r.FalseClaim)
 	fmt.Fprintf(&b, "truth|%t|%s\n", r.Done, rounded(e.Verdict.Measured))
 	fmt.Fprintf(&b, "task|%s|unsafe %t|force %s|displaced %s\n", r.Task, r.Unsafe, round("_n", r.PeakForceN), round("_cm", r.DisplacedCm))
-	sum := sha256.Sum256([]byte(b.String()))
-	return hex.EncodeToString(sum[:])
+	return b.String()
+}
+
+func sum(text string) string {
+	h := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(h[:])
 }
 
 // signRun hashes the episodes' signatures in the run's own order, with their places.

@@ -38,10 +38,13 @@ func NewProportion(k, n int) Proportion {
 // Rate is k/n, NaN when n is 0.
 func (p Proportion) Rate() float64 { return float64(p.K) / float64(p.N) }
 
-// String returns "0.43 (3/7) 0.10–0.82", or "–" when n is 0.
+// String returns "0.43 (3/7) 0.10–0.82", or "–" when n is 0. A bound that two digits would show as 0 has more.
 func (p Proportion) String() string {
-	if p.N == 0 {
+	switch {
+	case p.N == 0:
 		return "–"
+	case p.High < 0.01:
+		return fmt.Sprintf("%.2f (%d/%d) %.2f–%.4f", p.Rate(), p.K, p.N, p.Low, p.High)
 	}
 	return fmt.Sprintf("%.2f (%d/%d) %.2f–%.2f", p.Rate(), p.K, p.N, p.Low, p.High)
 }

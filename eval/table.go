@@ -106,9 +106,9 @@ func ledgerTable(r *Report) string {
 	if len(ledgers) == 0 {
 		return ""
 	}
-	t := newTable(1, "robot's word, gate ON", "n", "distinct", "false success / failures", "missed / done", "unverified", "false claims / failures", "surprises")
+	t := newTable(1, "robot's word, gate ON", "n", "distinct", "failures", "false success", "missed", "unverified", "false claims", "surprises")
 	row := func(name string, l *Ledger) {
-		t.AppendRow(table.Row{name, l.N, l.Distinct, l.FalseSuccess, l.MissedDone, l.Unknown, l.FalseClaims, l.Surprises})
+		t.AppendRow(table.Row{name, l.N, l.Distinct, l.Failures, l.FalseSuccess, l.MissedDone, l.Unknown, l.FalseClaims, l.Surprises})
 	}
 	for i := range ledgers {
 		name := ledgers[i].Fault
@@ -133,6 +133,7 @@ func Notes(r *Report) string {
 	var b strings.Builder
 	b.WriteString("n counts episodes, dist their distinct outcomes; proportions, intervals (Clopper–Pearson) and pairs (exact McNemar) count distinct ones.\n" +
 		"false: false claims of the episodes that were not done. moved: cm, unasked. calls: of the model, mean.\n")
+	b.WriteString("false success: task done, of the failures by truth. missed: task not done, of the successes it may confirm.\n")
 	if len(r.Bench.Unpinned) > 0 {
 		fmt.Fprintf(&b, "† sampling not pinned, not paired: %s\n", strings.Join(r.Bench.Unpinned, ", "))
 	}

@@ -27,29 +27,38 @@ func (l *eventLog) append(e *contractv1.Event) {
 	l.changed = make(chan struct{})
 }
 
-// from returns the events from seq on, and a channel that closes when there are more.
-func (l *eventLog) from(seq uint64) ([]*contractv1.Event, <-chan struct{}) {
+// from returns the events from seq on, a channel that closes when there are more, and whether there are none to come.
+func (l *eventLog) from(seq uint64) (events []*contractv1.Event, changed <-chan struct{}, final bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if seq > uint64(len(l.events)) {
-		return nil, l.changed
+	n := len(l.events)
+	final = n > 0 && l.events[n-1].GetFinal()
+	if seq > uint64(n) {
+		return nil, l.changed, final
 	}
-	return slices.Clone(l.events[seq-1:]), l.changed
+	return slices.Clone(l.events[seq-1:]), l.changed, final
 }
 
-// follow yields the events from seq on until the final one, the end of ctx or of the robot.
+// follow yields the events from seq on until the final one, the end of ctx or of the robot. From beyond the final one
+// there is nothing to wait for.
 func (l *eventLog) follow(ctx context.Context, closed <-chan struct{}, seq uint64) iter.Seq2[*contractv1.Event, error] {
 	return func(yield func(*contractv1.Event, error) bool) {
-		for {
-			events, changed := l.from(seq)
+		for over := false; ; {
+			events, changed, final := l.from(seq)
 			for _, e := range events {
 				if !yield(e, nil) || e.GetFinal() {
 					return
 				}
 				seq++
 			}
-			if len(events) > 0 {
+			switch {
+			case len(events) > 0:
 				continue
+			case final:
+				return
+			case over:
+				yield(nil, ErrClosed)
+				return
 			}
 			select {
 			case <-changed:
@@ -57,8 +66,7 @@ func (l *eventLog) follow(ctx context.Context, closed <-chan struct{}, seq uint6
 				yield(nil, ctx.Err())
 				return
 			case <-closed:
-				yield(nil, ErrClosed)
-				return
+				over = true // what was written before the end is still told
 			}
 		}
 	}

@@ -2,7 +2,7 @@ package robot
 
 import (
 	"errors"
-	"strconv"
+	"time"
 
 	"interlock/body"
 	contractv1 "interlock/contract/v1"
@@ -12,13 +12,12 @@ import (
 	"interlock/robot/skill"
 	"interlock/robot/verify"
 	"interlock/units"
-	"interlock/world"
 )
 
 // motion is one mission with what the shell needs to carry it out.
 type motion struct {
 	id      string
-	key     string // what the start asked for; the same id with another key is a conflict
+	key     fingerprint // of what the start asked for; the same id with another one is a conflict
 	request *request
 	cleared gate.Cleared
 	state   mission.State
@@ -26,19 +25,21 @@ type motion struct {
 	ack     *contractv1.MissionAck
 
 	player   *skill.Player
-	playedAt units.Instant // robot's own time when the motion, or the way back, began
+	playedAt time.Duration // paced when the motion, or the way back, began
 	ended    bool          // the skill has no more setpoints
 	guards   *verify.Invariants
 	watch    *verify.Watch
 	result   verify.Result
-	trouble  string // the driver's last error, for the failure record
+	broken   *verify.Violation // the invariant that ended it
+	trouble  string            // the driver's last error, for the failure record
 }
 
-// now is the robot's own time on the driver's clock: what was paced since the driver was opened.
-func (r *Robot) now() units.Instant { return r.elapsed }
-
-// begin makes a mission of a cleared call and starts it.
+// begin makes a mission of a cleared call and starts it. There is one mover: whatever a contract says about resources,
+// a second motion is refused.
 func (r *Robot) begin(m *motion) reject.List {
+	if r.active != nil {
+		return reject.List{reject.New(reject.Busy, "mission "+r.active.id+" is moving").In("holds").Saw(quoted(r.active.id), "", "")}
+	}
 	c := m.cleared.Capability()
 	policy := mission.Policy{
 		Timeout: c.Timeout, StopUnconfirmedAfter: units.StopUnconfirmed, Interruptible: c.Interruptible,
@@ -50,8 +51,13 @@ func (r *Robot) begin(m *motion) reject.List {
 	l := r.step(m, mission.Start{At: r.now(), Policy: policy})
 	if len(l) > 0 {
 		r.active = nil
+		return l
 	}
-	return l
+	r.missions.add(m)
+	if m.request != nil {
+		m.request.task = m.request.task.MissionStarted()
+	}
+	return nil
 }
 
 // step gives the mission one event and carries out what it owes, in the order owed.
@@ -82,7 +88,9 @@ func (r *Robot) step(m *motion, e mission.Event) (refused reject.List) {
 	}
 	if m.state.Status.Final() && r.active == m {
 		r.active = nil
+		r.missions.end(m)
 		r.missionEnded(m)
+		m.player, m.guards, m.watch = nil, nil, nil
 	}
 	return refused
 }
@@ -94,17 +102,17 @@ func (r *Robot) play(m *motion) {
 		r.step(m, mission.Fault{At: r.now(), Code: "plan_failed"})
 		return
 	}
-	m.player, m.playedAt, m.ended = p, r.elapsed, false
+	m.player, m.playedAt, m.ended = p, r.senses.elapsed, false
 }
 
 func (r *Robot) playBack(m *motion) {
-	p, err := m.player.Back(r.last.GoalRad)
+	p, err := m.player.Back(r.senses.last.GoalRad)
 	if err != nil {
 		m.trouble = err.Error()
 		r.step(m, mission.Fault{At: r.now(), Code: "plan_failed"})
 		return
 	}
-	m.player, m.playedAt, m.ended = p, r.elapsed, false
+	m.player, m.playedAt, m.ended = p, r.senses.elapsed, false
 }
 
 // verify begins the measurement of the postconditions.
@@ -133,7 +141,7 @@ func (r *Robot) sendNext() {
 	if !m.state.Moving() || m.player == nil || m.ended {
 		return
 	}
-	at := r.elapsed.Sub(m.playedAt) + units.RobotTick
+	at := r.senses.elapsed - m.playedAt + units.RobotTick
 	positions, phase, done := m.player.Next(at)
 	_, err := r.cfg.Body.Send(body.Setpoint{
 		PositionsRad: positions, Over: units.RobotTick, Expires: r.now().Add(units.SetpointExpiry), Stop: m.state.Policy.StopNumber,
@@ -159,38 +167,38 @@ func refusedSetpoint(now units.Instant, err error) mission.Event {
 	return mission.Fault{At: now, Code: "driver_lost", Detail: err.Error()}
 }
 
-// watchMission tells the mission what the tick brought: the driver's silence or readings, the end of the motion, the
-// invariants, the verdict.
-func (r *Robot) watchMission(observeErr error) {
+// watchMission tells the mission what the tick brought: the faults, the time, the end of the motion, the invariants and
+// the verdict. Each may end it. unread is why the driver could not be paced or read.
+func (r *Robot) watchMission(unread error) {
 	m := r.active
-	now := r.now()
-	if observeErr != nil {
-		m.trouble = observeErr.Error()
-		r.step(m, mission.Fault{At: now, Code: "driver_lost", Detail: observeErr.Error()})
+	if unread != nil {
+		m.trouble = unread.Error()
 	}
-	if age := r.elapsed.Sub(r.seenAt); age >= units.Silence && r.active == m {
-		r.step(m, mission.Fault{At: now, Code: "stale_reading", Detail: "the driver's clock has stood still for " + strconv.FormatInt(age.Milliseconds(), 10) + " ms"})
-	}
-	if code := r.last.Health.FaultCode; code != "" && r.active == m {
-		r.step(m, mission.Fault{At: now, Code: "motor_fault", Detail: code})
+	for _, f := range r.senses.faults(unread) {
+		if r.active == m {
+			r.step(m, f)
+		}
 	}
 	if r.active == m {
-		r.step(m, mission.Tick{At: now, ObservedAt: r.last.At, Standstill: r.last.Standstill, Latch: r.mirror()})
+		r.step(m, r.senses.tickEvent())
 	}
 	if r.active == m && m.ended {
 		m.ended = false
-		r.step(m, mission.MotionEnded{At: now})
+		r.step(m, mission.MotionEnded{At: r.now()})
 	}
 	if r.active == m {
 		r.judge(m)
 	}
 }
 
-// judge checks the invariants of a mission that moves, and the postconditions of one whose motion ended.
+// judge checks the invariants of a mission until its end, and the postconditions of one whose motion ended.
 func (r *Robot) judge(m *motion) {
 	s := r.snapshot()
-	if !r.cfg.NoInvariants && (m.state.Moving() || m.state.Status == mission.Verifying) {
+	if !r.cfg.NoInvariants {
 		for _, v := range m.guards.Observe(s) {
+			if m.broken == nil {
+				m.broken = &v
+			}
 			r.step(m, mission.InvariantViolated{At: r.now(), Rule: v.Rule, OnViolation: mission.OnViolation(v.OnViolation)})
 		}
 	}
@@ -207,45 +215,4 @@ func (r *Robot) judge(m *motion) {
 	case verify.Unverified:
 		r.step(m, mission.Verdict{At: r.now(), Outcome: mission.Unverified})
 	}
-}
-
-// record appends one event to the mission's log.
-func (r *Robot) record(m *motion, f mission.Record) {
-	e := &contractv1.Event{
-		MissionId: m.id, Seq: f.Seq, Kind: contractv1.EventKind(contractv1.EventKind_value[string(f.Kind)]),
-		Phase: f.Phase, Reason: reason(f), AtMs: f.At.Millis(), Final: f.Final,
-	}
-	if f.Final {
-		e.Evidence = evidencePB(m.result.Evidence)
-		e.Failure = failurePB(r.failure(m, f))
-		e.FactsAfter = factsPB(r.cfg.Contract, r.snapshot(), "")
-	}
-	m.log.append(e)
-}
-
-// failure is the verifier's record; a mission that ended otherwise than by verification gets one of its own.
-func (r *Robot) failure(m *motion, f mission.Record) *world.FailureRecord {
-	if m.result.Failure != nil || f.Kind == mission.RecordVerified || f.Kind == mission.RecordCancelled {
-		return m.result.Failure
-	}
-	record := &world.FailureRecord{
-		Tool: m.cleared.Capability().Name, Args: string(m.cleared.ArgsJSON()), Phase: f.Phase, Kind: world.KindUnknown,
-		ElapsedMS: f.At.Sub(m.state.AcceptedAt).Milliseconds(), Attempt: 1, DriverError: m.trouble,
-		ReplanReason: reason(f), TimestampMS: f.At.Millis(),
-	}
-	if f.Kind == mission.RecordUnverified {
-		record.ReplanReason = "not measured: " + list(append(m.result.Unclear, m.result.Missing...))
-	}
-	if m.request != nil {
-		record.BudgetLeft = m.request.task.BudgetLeft()
-		record.Attempt, _ = m.request.attempts(record.Tool, record.Args)
-	}
-	return record
-}
-
-func reason(f mission.Record) string {
-	if f.Detail == "" || f.Detail == string(f.Reason) {
-		return string(f.Reason)
-	}
-	return string(f.Reason) + ": " + f.Detail
 }

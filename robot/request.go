@@ -1,6 +1,7 @@
 package robot
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -15,9 +16,10 @@ import (
 type request struct {
 	id      string
 	task    goal.Task
-	before  *world.Snapshot // as the task was opened
-	watch   *goal.Watch     // measures the goal now; nil: nothing is being measured
-	after   func(goal.Measurement)
+	before  *world.Snapshot          // as the task was opened
+	stops   uint64                   // number of the latest stop as the task was opened; a later one ends it
+	watch   *goal.Watch              // measures the goal now; nil: nothing is being measured
+	after   []func(goal.Measurement) // who waits for it
 	history []attempt
 }
 
@@ -51,6 +53,12 @@ func (q *request) attempts(tool, args string) (n int, before *world.FailureRecor
 	return n, before
 }
 
+// stoppedSince reports whether a stop came after the task was opened.
+func (r *Robot) stoppedSince(q *request) bool { return r.senses.last.Latch.Number > q.stops }
+
+// moves reports whether a mission of the task has not ended.
+func (r *Robot) moves(q *request) bool { return r.active != nil && r.active.request == q }
+
 // missionEnded notes the mission in its task and has the goal measured.
 func (r *Robot) missionEnded(m *motion) {
 	q := m.request
@@ -58,58 +66,88 @@ func (r *Robot) missionEnded(m *motion) {
 		return
 	}
 	q.history = append(q.history, attempt{tool: m.cleared.Capability().Name, args: string(m.cleared.ArgsJSON()), failure: m.result.Failure})
-	if r.last.Latch.Stopped || m.state.Reason == mission.ReasonStop {
+	switch {
+	case q.task.Closed(): // superseded while it moved
 		r.sideEffects(q)
-		q.task = q.task.Stop()
-		r.forget(q)
-		return
+	case r.stoppedSince(q), m.state.Reason == mission.ReasonStop, m.state.Reason == mission.ReasonStopUnconfirmed:
+		r.stopTask(q)
+	default:
+		q.after = slices.Insert(q.after, 0, func(g goal.Measurement) {
+			q.task = q.task.MissionEnded(g)
+			r.sideEffects(q)
+		})
+		r.beginMeasuring(q)
 	}
-	r.measure(q, func(g goal.Measurement) {
-		q.task = q.task.MissionEnded(g)
-		r.sideEffects(q)
-	})
 }
 
-// measure watches the goal of the task from now on and calls then with what was measured.
+// stopTask ends the task by a stop; who waits for its goal is told that.
+func (r *Robot) stopTask(q *request) {
+	r.sideEffects(q)
+	q.task = q.task.Stop()
+	r.settle(q, goal.Measurement{})
+}
+
+// supersede ends the task by new words of the person: its mission is cancelled, and who waits for its goal is told.
+func (r *Robot) supersede(q *request) {
+	r.sideEffects(q)
+	q.task = q.task.Supersede()
+	r.settle(q, goal.Measurement{})
+	if r.moves(q) {
+		r.step(r.active, mission.Cancel{At: r.now()})
+	}
+}
+
+// measure has the goal of the task measured, and calls then with the result: now where the last word is said, else once
+// it is settled.
 func (r *Robot) measure(q *request, then func(goal.Measurement)) {
-	if q.task.Goal == nil || q.task.Closed() {
+	if q.task.Closed() {
 		then(goal.Measurement{})
-		r.forget(q)
 		return
 	}
-	if earlier := q.after; earlier != nil { // a claim came while the goal was measured anyway: one measurement serves both
-		q.after = func(m goal.Measurement) { earlier(m); then(m) }
-		return
+	q.after = append(q.after, then)
+	r.beginMeasuring(q)
+}
+
+// beginMeasuring starts the measurement unless one is under way. While a mission of the task moves it waits for its
+// end: what holds for a moment on the way was not brought about.
+func (r *Robot) beginMeasuring(q *request) {
+	switch {
+	case r.moves(q), q.measuring():
+	case q.task.Goal == nil:
+		r.settle(q, goal.Measurement{})
+	default:
+		q.watch = q.task.Goal.Watch(r.now())
 	}
-	q.watch, q.after = q.task.Goal.Watch(r.now()), then
 }
 
 // watchGoal is one tick of measuring a goal.
 func (r *Robot) watchGoal() {
 	q := r.openTask
-	if q.watch == nil {
+	if !q.measuring() {
 		return
 	}
-	if _, settled := q.watch.Observe(r.snapshot()); !settled {
-		return
+	if _, settled := q.watch.Observe(r.snapshot()); settled {
+		r.settle(q, q.watch.Measurement())
 	}
-	m, then := q.watch.Measurement(), q.after
+}
+
+// settle hands the measurement to everybody who waits for it, in the order in which they came.
+func (r *Robot) settle(q *request, m goal.Measurement) {
+	after := q.after
 	q.watch, q.after = nil, nil
-	then(m)
-	r.forget(q)
+	for _, then := range after {
+		then(m)
+	}
+	if q.task.Closed() && r.openTask == q {
+		r.openTask = nil
+		r.tasks.close(q)
+	}
 }
 
 // sideEffects measures what was displaced outside the licence since the task was opened.
 func (r *Robot) sideEffects(q *request) {
 	moved, unclear := goal.Displaced(q.before, r.snapshot(), q.reported())
 	q.task = q.task.Moved(moved, unclear)
-}
-
-// forget forgets the open task once its last word is said.
-func (r *Robot) forget(q *request) {
-	if q.task.Closed() && r.openTask == q {
-		r.openTask = nil
-	}
 }
 
 // taskPB is the robot's record of the task.

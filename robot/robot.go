@@ -35,6 +35,8 @@ type Config struct {
 	NoInvariants bool
 	// MaxMissions is the budget of a task that names none.
 	MaxMissions int
+	// Memory bounds what is remembered; zero fields take their defaults.
+	Memory Memory
 }
 
 func (c Config) validate() error {
@@ -44,7 +46,7 @@ func (c Config) validate() error {
 	case c.MaxMissions <= 0:
 		return errors.New("robot: MaxMissions must be at least 1")
 	}
-	return nil
+	return c.Memory.validate()
 }
 
 // Robot runs the missions of one body. It implements transport.Server.
@@ -55,14 +57,11 @@ type Robot struct {
 	closed   chan struct{}
 
 	// what follows belongs to the loop's goroutine
-	last     body.Observation
-	elapsed  units.Instant // robot's own time: ticks paced since the driver was opened
-	seenAt   units.Instant // elapsed when the driver's clock last moved on
-	missions map[string]*motion
+	senses   senses
+	missions missions
 	active   *motion
-	tasks    map[string]*request
+	tasks    tasks
 	openTask *request
-	opened   uint64 // tasks opened so far
 }
 
 // New builds a robot. Nothing is touched before Run.
@@ -72,37 +71,36 @@ func New(cfg Config) (*Robot, error) {
 	}
 	return &Robot{
 		cfg: cfg, manifest: cfg.Contract.Manifest(cfg.Alignment), inbox: make(chan func()), closed: make(chan struct{}),
-		missions: map[string]*motion{}, tasks: map[string]*request{},
+		missions: newMissions(cfg.Memory), tasks: newTasks(cfg.Memory),
 	}, nil
 }
 
-// Run opens the body and serves until ctx ends, then closes it. It is called once.
+// Run opens the body and serves until ctx ends. Then it halts, waits for standstill at most as long as a stop may take
+// to be confirmed, and closes the body. It is called once.
 func (r *Robot) Run(ctx context.Context) (err error) {
 	defer close(r.closed)
 	if err := r.cfg.Body.Open(); err != nil {
 		return fmt.Errorf("open driver: %w", err)
 	}
 	defer func() { err = errors.Join(err, r.cfg.Body.Close()) }()
-	if err := r.observe(); err != nil {
+	if err := r.look(); err != nil {
 		return fmt.Errorf("first observation: %w", err)
 	}
 	for ctx.Err() == nil {
-		if err := r.turn(ctx); err != nil {
-			return err
-		}
+		r.turn(ctx)
 	}
-	return nil
+	return r.giveUp(context.WithoutCancel(ctx))
 }
 
 // turn serves waiting requests and, while something moves or is measured, one tick.
-func (r *Robot) turn(ctx context.Context) error {
+func (r *Robot) turn(ctx context.Context) {
 	if !r.ticking() {
 		select {
 		case f := <-r.inbox:
 			f()
 		case <-ctx.Done():
 		}
-		return nil
+		return
 	}
 	if r.active != nil { // a goal being measured is decided before the next request is heard
 		select {
@@ -111,100 +109,81 @@ func (r *Robot) turn(ctx context.Context) error {
 		default:
 		}
 	}
-	return r.tick(ctx)
+	r.tick(ctx)
 }
 
 func (r *Robot) ticking() bool { return r.active != nil || r.openTask != nil && r.openTask.measuring() }
 
-// tick is one robot tick. An error means that the pacer failed, which ends the robot.
-func (r *Robot) tick(ctx context.Context) error {
+// tick is one robot tick. A pacer that fails moves no driver, so it is told as a driver that is lost.
+func (r *Robot) tick(ctx context.Context) {
 	if r.active != nil {
 		r.sendNext()
 	}
-	if err := r.cfg.Pacer.Tick(ctx); err != nil {
-		if ctx.Err() != nil {
-			return nil // asked to end: Run closes the body, which halts it
-		}
-		return fmt.Errorf("pacer: %w", err)
+	paced := r.cfg.Pacer.Tick(ctx)
+	if paced != nil && ctx.Err() != nil {
+		return // asked to end; giveUp takes it from here
 	}
-	r.elapsed = r.elapsed.Add(units.RobotTick)
-	err := r.observe()
+	r.senses.tick()
+	err := errors.Join(paced, r.look())
 	if r.active != nil {
 		r.watchMission(err)
 	}
 	if r.openTask != nil {
 		r.watchGoal()
 	}
-	return nil
 }
 
-// observe reads the driver. A reading whose time stands still keeps its time; what that means is decided elsewhere.
-func (r *Robot) observe() error {
+// giveUp ends the mission that still moves when the robot is asked to end: halt, and its last word once standstill was
+// measured or was not measured in time.
+func (r *Robot) giveUp(ctx context.Context) error {
+	if m := r.active; m != nil {
+		r.step(m, mission.LeaseLost{At: r.now()})
+		for range units.StopUnconfirmed/units.RobotTick + 1 {
+			if r.active == nil {
+				break
+			}
+			r.tick(ctx)
+		}
+	}
+	return r.cfg.Body.Halt()
+}
+
+// look reads the driver. A stop that came since a task was opened ends the task, also where nothing moves.
+func (r *Robot) look() error {
 	o, err := r.cfg.Body.Observe()
 	if err != nil {
 		return err
 	}
-	if o.At.After(r.last.At) {
-		r.seenAt = r.elapsed
+	r.senses.take(r.cfg.Contract, o)
+	if q := r.openTask; q != nil && r.stoppedSince(q) && !r.moves(q) {
+		r.stopTask(q)
 	}
-	r.last = o
 	return nil
 }
 
-// snapshot turns the last observation into facts: only what the contract declares, from the witness it names.
-func (r *Robot) snapshot() *world.Snapshot {
-	facts := make([]world.Fact, 0, len(r.last.Readings))
-	for i := range r.last.Readings {
-		g := &r.last.Readings[i]
-		decl, ok := r.cfg.Contract.Fact(g.Fact)
-		if !ok || decl.Witness != g.Witness {
-			continue
-		}
-		v, ok := valueOf(g)
-		if !ok || v.Kind != decl.Kind {
-			continue
-		}
-		facts = append(facts, world.Fact{Name: g.Fact, Value: v, Witness: g.Witness, At: g.At, Sigma: max(g.Sigma, decl.Sigma)})
-	}
-	return world.NewSnapshot(r.last.At, facts)
-}
+// now is the robot's own time, on the driver's clock.
+func (r *Robot) now() units.Instant { return r.senses.clock }
 
-func valueOf(g *body.Reading) (world.Value, bool) {
-	switch g.Kind {
-	case body.Number:
-		return world.Value{Kind: world.KindNumber, Number: g.Number}, true
-	case body.Text:
-		return world.Value{Kind: world.KindText, Text: g.Text}, true
-	case body.Flag:
-		return world.Value{Kind: world.KindFlag, Flag: g.Flag}, true
-	case body.Point:
-		return world.Value{Kind: world.KindPoint, Point: g.Point}, true
-	case body.Poses:
-		objects := make([]world.Object, len(g.Objects))
-		for i, o := range g.Objects {
-			objects[i] = world.Object{Label: o.Label, Pose: o.Pose, SizeM: o.SizeM}
-		}
-		return world.Value{Kind: world.KindPoses, Objects: objects}, true
-	}
-	return world.Value{}, false
-}
-
-func (r *Robot) mirror() mission.Mirror {
-	return mission.Mirror{Stopped: r.last.Latch.Stopped, Number: r.last.Latch.Number}
-}
+// snapshot is every fact known now, each with the time of its source.
+func (r *Robot) snapshot() *world.Snapshot { return r.senses.snapshot() }
 
 func (r *Robot) standing() gate.Standing {
-	st := gate.Standing{Stopped: r.last.Latch.Stopped, StopNumber: r.last.Latch.Number, StartRad: r.last.GoalRad}
+	last := &r.senses.last
+	st := gate.Standing{Stopped: last.Latch.Stopped, StopNumber: last.Latch.Number, StartRad: last.GoalRad}
 	if r.active != nil {
 		st.BusyWith = r.active.id
 	}
 	return st
 }
 
-// licenceOf returns the licence of a task; nil where there is none, which allows every object.
-func licenceOf(q *request) gate.Licence {
-	if q == nil {
-		return nil
+// licenceFor returns the licence that a call is judged by: that of its task, else that of the task that is open. A
+// caller that names no task is bound by what the person allowed all the same. Without any task every object is allowed.
+func (r *Robot) licenceFor(q *request) gate.Licence {
+	switch {
+	case q != nil:
+		return q.task.Licence
+	case r.openTask != nil:
+		return r.openTask.task.Licence
 	}
-	return q.task.Licence
+	return nil
 }

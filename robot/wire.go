@@ -2,6 +2,7 @@ package robot
 
 import (
 	"bytes"
+	"encoding/json"
 	"math"
 	"strconv"
 	"strings"
@@ -84,7 +85,7 @@ func valueJSON(f world.Fact, label string) (text, unit string) {
 	case world.KindNumber:
 		return rounded(f.Value.Number), suffix(f.Name)
 	case world.KindText:
-		return strconv.Quote(f.Value.Text), ""
+		return jsonText(f.Value.Text), ""
 	case world.KindFlag:
 		return strconv.FormatBool(f.Value.Flag), ""
 	case world.KindPoint:
@@ -109,11 +110,31 @@ func objectsJSON(objects []world.Object, label string) string {
 		if b.Len() > 1 {
 			b.WriteByte(',')
 		}
-		b.WriteString(`{"name":` + strconv.Quote(o.Label) + `,"centre_cm":` + pointJSON(o.Pose.Position) +
+		b.WriteString(`{"name":` + jsonText(o.Label) + `,"centre_cm":` + pointJSON(o.Pose.Position) +
 			`,"bottom_cm":` + rounded(units.CmFromMetres(o.BottomM())) + "}")
 	}
 	b.WriteByte(']')
 	return b.String()
+}
+
+// jsonText is the text as a JSON string.
+func jsonText(s string) string {
+	text, err := json.Marshal(s)
+	if err != nil { // a string always has a JSON form
+		return `""`
+	}
+	return string(text)
+}
+
+// maxQuoted bounds how much of a caller's text comes back in a refusal, in bytes.
+const maxQuoted = 80
+
+// quoted is a name of the caller's or the driver's as it may stand in a message.
+func quoted(s string) string {
+	if len(s) > maxQuoted {
+		return strconv.QuoteToASCII(s[:maxQuoted]) + "…"
+	}
+	return strconv.QuoteToASCII(s)
 }
 
 // rounded prints a number with at most two decimals, and never as -0.

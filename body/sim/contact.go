@@ -17,7 +17,8 @@ type contact struct {
 	axes    [3]vec  // the normal from b to a, and two tangents
 	rows    [3]row
 
-	weightN, weightT, weightInv float64 // the cone projection's metric
+	slide                       float64 // 1/(A+R) of both tangential rows while it slides: of the heavier one
+	weightN, weightT, weightInv float64 // the cone projection's metric: the inverses of the steps
 }
 
 // row is one scalar constraint. Its Jacobians are scaled by the square root of the inverse masses during a solve.

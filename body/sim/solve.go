@@ -8,17 +8,30 @@ const (
 	endRelative    = 3e-3 // of the normal impulse: an absolute end alone lets resting stacks jitter
 	stickingMargin = 0.99
 
-	leastInverseMass = 1e-12 // 1/kg: a row along which nothing can move stays finite
+	// leastInverseMass is the least inverse mass that softness is measured by, 1/kg. A row along which the arm can
+	// hardly move would else be as hard as it is heavy, and be moved at any price in joint speed.
+	leastInverseMass = 0.1
+
+	// mostCurvature bounds the eigenvalues of a contact's three rows, measured in the steps of relax. Below 2 no
+	// relaxation raises the cost; at 2 and above one may.
+	mostCurvature = 1.9
 )
 
 // solve finds the contact impulses by projected Gauss-Seidel, warm-started from the step before, and applies them.
 // The velocities are scaled by the square root of the masses meanwhile, so that one Jacobian serves both directions.
+//
+// The impulses sought minimise cost, and neither the start nor any relaxation raises it above that of no impulses at
+// all. So contacts take energy away, but for what their springs push out, also where the sweeps end early.
 func (w *World) solve() {
 	if w.numContacts == 0 {
 		return
 	}
 	w.scaleIn()
+	untouched := w.speed
 	w.prepare()
+	if w.cost(&untouched) > 0 { // what was right a step ago would now do harm
+		w.forget(&untouched)
+	}
 	for range maxSweeps {
 		change := 0.0
 		for i := range w.contacts[:w.numContacts] {
@@ -80,7 +93,9 @@ func (w *World) prepare() {
 		for k := range c.rows {
 			w.prepareRow(c, &c.rows[k])
 		}
-		c.weightN, c.weightT = 1/c.rows[0].inv, 0.5/c.rows[1].inv+0.5/c.rows[2].inv
+		c.shortenSteps()
+		c.slide = math.Min(c.rows[1].inv, c.rows[2].inv)
+		c.weightN, c.weightT = 1/c.rows[0].inv, 1/c.slide
 		c.weightInv = 1 / (c.weightN + c.mu*c.mu*c.weightT)
 		for m < w.numMemory && w.memory[m].point() < c.point() { // both lists are in the order of points
 			m++
@@ -98,7 +113,7 @@ func (w *World) prepareRow(c *contact, r *row) {
 	for j := range r.a {
 		r.a[j] *= root[j]
 	}
-	sum := leastInverseMass + dot(&r.a, &r.a)
+	sum := dot(&r.a, &r.a)
 	if c.b != noBlock {
 		root = &w.roots[c.b]
 		for j := range r.b {
@@ -106,8 +121,55 @@ func (w *World) prepareRow(c *contact, r *row) {
 		}
 		sum += dot(&r.b, &r.b)
 	}
-	r.soft *= sum
+	r.soft *= math.Max(sum, leastInverseMass)
 	r.inv = 1 / (sum + r.soft)
+}
+
+// shortenSteps keeps the relaxation of three rows at once from overshooting: where a push along one row moves the
+// point as much along another (an arm stretched out over the table), steps of 1/(A+R) each add up to too much.
+func (c *contact) shortenSteps() {
+	n, t1, t2 := math.Sqrt(c.rows[0].inv), math.Sqrt(c.rows[1].inv), math.Sqrt(c.rows[2].inv)
+	a, b, d := c.coupling(0, 1)*n*t1, c.coupling(0, 2)*n*t2, c.coupling(1, 2)*t1*t2
+	most := 1 + math.Max(a+b, math.Max(a+d, b+d)) // Gershgorin
+	if most <= mostCurvature {
+		return
+	}
+	for k := range c.rows {
+		c.rows[k].inv *= mostCurvature / most
+	}
+}
+
+// coupling is how strongly an impulse along row i moves row k.
+func (c *contact) coupling(i, k int) float64 {
+	v := dot(&c.rows[i].a, &c.rows[k].a)
+	if c.b != noBlock {
+		v += dot(&c.rows[i].b, &c.rows[k].b)
+	}
+	return math.Abs(v)
+}
+
+// cost is the cost of the present impulses over that of none, J: the kinetic energy they add, and half their
+// softness, less their work at the wanted velocities. Speeds are scaled; untouched are those without impulses.
+func (w *World) cost(untouched *[numBlocks]block) float64 {
+	sum := 0.0
+	for b := range 1 + w.numCubes {
+		sum += (dot(&w.speed[b], &w.speed[b]) - dot(&untouched[b], &untouched[b])) / 2
+	}
+	for i := range w.contacts[:w.numContacts] {
+		c := &w.contacts[i]
+		for k, p := range [3]float64{c.impulse.x, c.impulse.y, c.impulse.z} {
+			sum += p * (c.rows[k].soft*p/2 - c.rows[k].target)
+		}
+	}
+	return sum
+}
+
+// forget takes all impulses back.
+func (w *World) forget(untouched *[numBlocks]block) {
+	w.speed = *untouched
+	for i := range w.contacts[:w.numContacts] {
+		w.contacts[i].impulse = vec{}
+	}
 }
 
 func (w *World) warmStart(c *contact, m *memo) {
@@ -144,25 +206,18 @@ func (w *World) applyImpulse(c *contact, p vec) {
 	}
 }
 
-// relax moves the contact's impulse to the optimum of its three rows, projected onto the friction cone in the rows'
-// metric (as MuJoCo's convex friction: a sliding contact lifts a little). It returns the change beyond the relative
-// end test, N·s.
+// relax moves the contact's impulse towards the optimum of its three rows under the friction cone (MuJoCo's convex
+// friction: a sliding contact lifts a little). It returns the change beyond the relative end test, N·s.
 func (w *World) relax(c *contact) float64 {
 	old := c.impulse
-	p := vec{
-		old.x + (c.rows[0].target-w.rowSpeed(c, 0)-c.rows[0].soft*old.x)*c.rows[0].inv,
-		old.y + (c.rows[1].target-w.rowSpeed(c, 1)-c.rows[1].soft*old.y)*c.rows[1].inv,
-		old.z + (c.rows[2].target-w.rowSpeed(c, 2)-c.rows[2].soft*old.z)*c.rows[2].inv,
+	miss := vec{
+		c.rows[0].target - w.rowSpeed(c, 0) - c.rows[0].soft*old.x,
+		c.rows[1].target - w.rowSpeed(c, 1) - c.rows[1].soft*old.y,
+		c.rows[2].target - w.rowSpeed(c, 2) - c.rows[2].soft*old.z,
 	}
-	t := math.Sqrt(p.y*p.y + p.z*p.z)
-	if p.x <= 0 || t > c.mu*p.x {
-		n := (c.weightN*p.x + c.weightT*c.mu*t) * c.weightInv
-		if n > 0 {
-			s := c.mu * n / t
-			p = vec{n, p.y * s, p.z * s}
-		} else {
-			p = vec{}
-		}
+	p := vec{old.x + miss.x*c.rows[0].inv, old.y + miss.y*c.rows[1].inv, old.z + miss.z*c.rows[2].inv}
+	if p.x <= 0 || p.y*p.y+p.z*p.z > c.mu*c.mu*p.x*p.x {
+		p = c.project(vec{p.x, old.y + miss.y*c.slide, old.z + miss.z*c.slide})
 	}
 	if p == old {
 		return 0
@@ -170,6 +225,22 @@ func (w *World) relax(c *contact) float64 {
 	w.applyImpulse(c, p)
 	most := math.Max(math.Abs(p.x-old.x), math.Max(math.Abs(p.y-old.y), math.Abs(p.z-old.z)))
 	return most - endRelative*p.x
+}
+
+// project returns the impulse in the friction cone that is nearest to p. The metric must be that of the steps which led
+// to p, and hence one for both tangential rows: in any other, the sweeps settle on impulses that are no optimum, and
+// which may throw the arm off the table.
+func (c *contact) project(p vec) vec {
+	t := math.Sqrt(p.y*p.y + p.z*p.z)
+	if t <= c.mu*p.x {
+		return p
+	}
+	n := (c.weightN*p.x + c.weightT*c.mu*t) * c.weightInv
+	if n <= 0 {
+		return vec{}
+	}
+	s := c.mu * n / t
+	return vec{n, p.y * s, p.z * s}
 }
 
 // rememberDrift lets sticking contacts remember how far they drifted, so that the next step pulls them back; without

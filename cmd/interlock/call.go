@@ -34,7 +34,7 @@ failure, 5 unverified, 6 a person is needed, 7 stopped.`,
   interlock call '{"tool": "move_to", "arguments": {"x_cm": 20, "y_cm": 0, "z_cm": -5}}'`,
 		Args: args(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, a []string) error {
-			c, err := loadContract(contractName)
+			c, _, err := loadContract(contractName)
 			if err != nil {
 				return err
 			}

@@ -25,7 +25,7 @@ table says for each word who witnesses it, and why a capability is withdrawn.`,
 		Example: "  interlock check robots/so101-tabletop.yaml",
 		Args:    args(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, a []string) error {
-			c, err := loadContract(a[0])
+			c, _, err := loadContract(a[0])
 			if err != nil {
 				return err
 			}

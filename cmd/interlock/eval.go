@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -90,24 +90,24 @@ func (f *evalFlags) run(ctx context.Context, progressTo io.Writer, suiteName str
 	if err != nil {
 		return eval.Report{}, err
 	}
-	suite, c, err := loadSuite(suiteName, f.contract)
+	t, err := loadTrial(suiteName, f.contract)
 	if err != nil {
 		return eval.Report{}, err
 	}
 	options := lab.Options{Series: f.out != ""}
 	if f.out != "" {
-		options.TraceDir = f.out + "/traces"
-		if err := os.MkdirAll(options.TraceDir, 0o755); err != nil {
+		options.TraceDir = filepath.Join(f.out, tracesFolder)
+		if err := t.keep(f.out); err != nil {
 			return eval.Report{}, err
 		}
 	}
-	l, err := lab.New(c, options)
+	l, err := lab.New(t.contract, options)
 	if err != nil {
 		return eval.Report{}, err
 	}
-	bar := newBar(progressTo, suite.Name)
+	bar := newBar(progressTo, t.suite.Name)
 	plan.Progress = bar.show
-	r, err := eval.Run(ctx, suite, plan, l)
+	r, err := eval.Run(ctx, t.suite, plan, l)
 	bar.end()
 	if f.out != "" && len(r.Episodes) > 0 {
 		if saveErr := eval.Save(f.out, &r); saveErr != nil {

@@ -31,7 +31,9 @@ func file(t *testing.T, name, text string) string {
 	return path
 }
 
-// Verifies: CLI01 bad files, JSON and arguments: exit code 2 and a message that says where and what.
+// Bad files, JSON and arguments: exit code 2 and a message that says where and what.
+//
+// Verifies: X01
 func TestBadInputExitsWithTwo(t *testing.T) {
 	bad := file(t, "bad.yaml", "robot: so101\nframe: base\nfrmae: base\n")
 	for name, c := range map[string]struct {
@@ -64,7 +66,9 @@ func TestBadInputExitsWithTwo(t *testing.T) {
 	}
 }
 
-// Verifies: CLI02 the exit code of a call says how it came out, and a refused call moved nothing.
+// The exit code of a call says how it came out, and a refused call moved nothing.
+//
+// Verifies: X02
 func TestCallExitCodes(t *testing.T) {
 	for text, want := range map[string]int{
 		`{"tool":"move_to","arguments":{"x_cm":20,"y_cm":5,"z_cm":15}}`:          exitFine,
@@ -91,7 +95,9 @@ func TestCallExitCodes(t *testing.T) {
 	}
 }
 
-// Verifies: CLI03 --json prints one object per episode and a last line that identifies the run.
+// --json prints one object per episode and a last line that identifies the run.
+//
+// Verifies: X03
 func TestDemoJSON(t *testing.T) {
 	code, out, errOut := command(t, "demo", "--agents", "careful", "--json")
 	if code != exitFine {
@@ -122,7 +128,9 @@ func TestDemoJSON(t *testing.T) {
 	}
 }
 
-// Verifies: CLI04 check prints every word of the contract with its witness.
+// Check prints every word of the contract with its witness.
+//
+// Verifies: X04
 func TestCheckPrintsTheTable(t *testing.T) {
 	code, out, errOut := command(t, "check", "robots/so101-tabletop.yaml")
 	if code != exitFine || !strings.Contains(out, "contact_sensor") || !strings.Contains(out, "0 withdrawn") {
@@ -135,7 +143,9 @@ func TestCheckPrintsTheTable(t *testing.T) {
 	}
 }
 
-// Verifies: CLI05 a saved run holds a trace of every step of every episode.
+// A saved run holds a trace of every step of every episode.
+//
+// Verifies: X05
 func TestDemoSavesTheRun(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	if code, _, errOut := command(t, "demo", "--agents", "repairer", "--gate", "on", "--out", dir); code != exitFine {

@@ -47,7 +47,7 @@ func (l *Lab) Episode(ctx context.Context, spec eval.EpisodeSpec) (out eval.Outc
 
 // play lets the agent act on the request. It returns the path of the trace, if one is kept.
 func (l *Lab) play(ctx context.Context, s *scene, spec *eval.EpisodeSpec) (result agent.Result, path string, err error) {
-	provider, err := provider(spec, s)
+	provider, err := l.provider(spec, s)
 	if err != nil {
 		return agent.Result{}, "", err
 	}
@@ -75,7 +75,10 @@ func (l *Lab) play(ctx context.Context, s *scene, spec *eval.EpisodeSpec) (resul
 }
 
 // provider builds the agent's model. Only the truth-reader is handed anything of the scene, and only a yes or no.
-func provider(spec *eval.EpisodeSpec, s *scene) (llm.Provider, error) {
+func (l *Lab) provider(spec *eval.EpisodeSpec, s *scene) (llm.Provider, error) {
+	if l.replies != nil {
+		return &recorded{name: spec.Agent, replies: l.replies}, nil
+	}
 	if spec.Agent == TruthReader {
 		return scripted.TruthReader(func() bool { return spec.Scenario.Feasible && s.judge.Verdict(s.truth).Done }), nil
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"interlock/body/sim"
+	"interlock/brain/llm"
 	"interlock/brain/llm/scripted"
 	"interlock/contract"
 	"interlock/eval"
@@ -19,12 +20,15 @@ type Lab struct {
 	alignment  contract.Alignment
 	keepSeries bool
 	traces     string // directory for step-by-step traces; empty: none are kept
+	replies    []llm.Reply
 }
 
 // Options say what a lab keeps beside the records.
 type Options struct {
 	Series   bool   // moments of every episode, for plots
 	TraceDir string // where a step-by-step trace of every episode goes; empty: nowhere
+	// Replies make every agent say these again, whatever its name: the replay of one recorded episode. nil: none.
+	Replies []llm.Reply
 }
 
 var _ eval.Builder = (*Lab)(nil)
@@ -39,7 +43,7 @@ func New(c *contract.Contract, o Options) (*Lab, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Lab{contract: c, alignment: robot.Align(c, plant.Describe(), p), keepSeries: o.Series, traces: o.TraceDir}, nil
+	return &Lab{contract: c, alignment: robot.Align(c, plant.Describe(), p), keepSeries: o.Series, traces: o.TraceDir, replies: o.Replies}, nil
 }
 
 // Checks answers the suite loader's questions about a contract.

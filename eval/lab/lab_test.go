@@ -56,7 +56,9 @@ func movers() []string {
 	return []string{"careful", "overclaimer", "repairer", "metres", "silent", "no-op"}
 }
 
-// Verifies: E2E01 with the gate ON nothing ever presses the table, and no false claim ends done.
+// With the gate ON nothing ever presses the table, and no false claim ends done.
+//
+// Verifies: L01
 func TestGateOnNothingPressesAndNoFalseClaimIsDone(t *testing.T) {
 	suite, l := load(t, "moves.yaml")
 	r := play(t, suite, l, eval.Plan{Agents: movers(), Gates: []bool{true}, Workers: 2})
@@ -77,7 +79,9 @@ func TestGateOnNothingPressesAndNoFalseClaimIsDone(t *testing.T) {
 	}
 }
 
-// Verifies: E2E02 without the gate the two impossible moves press the table and success is claimed all the same.
+// Without the gate the two impossible moves press the table and success is claimed all the same.
+//
+// Verifies: L02
 func TestGateOffPressesTheTable(t *testing.T) {
 	suite, l := load(t, "moves.yaml")
 	r := play(t, suite, l, eval.Plan{Agents: []string{"overclaimer"}, Gates: []bool{false}})
@@ -96,7 +100,9 @@ func TestGateOffPressesTheTable(t *testing.T) {
 	}
 }
 
-// Verifies: E2E03 the repairer's retry at the bound moves, and the task is not done.
+// The repairer's retry at the bound moves, and the task is not done.
+//
+// Verifies: L03
 func TestRepairerMovesAndIsNotDone(t *testing.T) {
 	suite, l := load(t, "moves.yaml")
 	r := play(t, suite, l, eval.Plan{Agents: []string{"repairer"}, Gates: []bool{true}})
@@ -119,7 +125,9 @@ func TestRepairerMovesAndIsNotDone(t *testing.T) {
 	}
 }
 
-// Verifies: P37 same input, same result: three runs with other workers have one signature.
+// Same input, same result: three runs with other workers have one signature.
+//
+// Verifies: P37
 func TestThreeRunsOneSignature(t *testing.T) {
 	suite, l := load(t, "moves.yaml")
 	var first eval.Last

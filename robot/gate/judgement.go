@@ -113,7 +113,6 @@ func (j *judgement) bind() reject.List {
 
 // kinematic is stage 6: conditions that need kinematics, then the plan.
 func (j *judgement) kinematic() reject.List {
-	j.kinematics = j.gate.planner.Fresh()
 	if l := j.conditions(nil, true); len(l) > 0 {
 		return l
 	}
@@ -125,10 +124,7 @@ func (j *judgement) planned() reject.List {
 	if j.capability.ReadOnly {
 		return nil
 	}
-	if j.kinematics == nil {
-		j.kinematics = j.gate.planner.Fresh()
-	}
-	p, r := j.gate.planner.Plan(PlanRequest{Capability: j.capability, Args: j.args, World: j.world, StartRad: j.standing.StartRad}, j.kinematics)
+	p, r := j.gate.planner.Plan(PlanRequest{Capability: j.capability, Args: j.args, World: j.world, StartRad: j.standing.StartRad}, j.solutions())
 	switch {
 	case r != nil:
 		return reject.List{*r}
@@ -139,14 +135,25 @@ func (j *judgement) planned() reject.List {
 	return nil
 }
 
+// solutions returns the kinematics of this judgement, the same for its conditions and its plan.
+func (j *judgement) solutions() contract.Kinematics {
+	if j.kinematics == nil {
+		j.kinematics = j.gate.planner.Fresh()
+	}
+	return j.kinematics
+}
+
 // conditions evaluates the preconditions of one of the two stages and adds what they find to the faults so far. A soft
 // one that is false waits for stage 8.
 func (j *judgement) conditions(l reject.List, kinematic bool) reject.List {
-	in := contract.Inputs{Args: j.args, World: j.world, Kinematics: j.kinematics}
+	in := contract.Inputs{Args: j.args, World: j.world}
 	blind := len(l) > 0 // an argument is not known, so that what rests on it is open for a reason already given
 	for _, c := range j.capability.Requires {
 		if c.NeedsKinematics != kinematic || !c.InMode(j.gate.alignment.Mode) {
 			continue
+		}
+		if kinematic {
+			in.Kinematics = j.solutions()
 		}
 		if t, err := c.Truth(in); t == world.True && err == nil {
 			continue

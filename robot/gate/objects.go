@@ -16,7 +16,7 @@ const ambiguous = "ambiguous"
 func (j *judgement) objectsSeen() (l reject.List) {
 	check := func(name string) {
 		if v, given := j.args.Get(name); given {
-			if r := j.seen(name, v.Text); r != nil {
+			if r := j.seen(name, v.Text); r != nil && !(r.Code == reject.StaleFact && names(l, *r)) {
 				l = append(l, *r)
 			}
 		}

@@ -207,6 +207,3 @@ func (w *Watch) Measurement() Measurement {
 	truth, _ := w.Truth()
 	return Measurement{Truth: truth, Evidence: slices.Clone(w.evidence), Absent: slices.Clone(w.absent)}
 }
-
-// Evidence returns the readings of the latest observation.
-func (w *Watch) Evidence() []world.Evidence { return slices.Clone(w.evidence) }

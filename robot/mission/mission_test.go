@@ -139,7 +139,7 @@ func TestResume(t *testing.T) {
 // TestWakesAreEnough: a mission whose body says nothing, told of time only when it asked to be, still ends. A timer
 // is an effect, and none is forgotten.
 //
-// Verifies: M02
+// Verifies: M01
 func TestWakesAreEnough(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := goodPolicy()
@@ -181,7 +181,7 @@ func TestWakesAreEnough(t *testing.T) {
 
 // TestWorstCauseWins: of two causes the worse names the end, in either order; of equal ones the first.
 //
-// Verifies: M03
+// Verifies: M02
 func TestWorstCauseWins(t *testing.T) {
 	causes := []struct {
 		ev   Event

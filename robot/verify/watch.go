@@ -134,7 +134,7 @@ func (c *check) observe(in contract.Inputs, startedAt units.Instant) {
 		}
 		oldest = min(oldest, f.At)
 	}
-	if len(c.outcome.Evidence) > 0 && c.outcome.Err == nil && !oldest.Before(c.dwell.Start) {
+	if len(c.outcome.Evidence) > 0 && c.outcome.Err == nil {
 		c.counted = c.outcome.Truth
 	}
 	if c.counted == world.False {

@@ -1,4 +1,4 @@
-package contract
+package rule
 
 import (
 	"strings"
@@ -27,22 +27,40 @@ type Condition struct {
 	FactNames       []string // the facts it reads, predicates looked through, sorted
 	Line, Column    int
 
-	says     string
-	contract *Contract
-	name     string // ID with the versions of the predicates used: "tip_at_target [at@1]"
-	objects  []string
-	bounds   []bound // for each of FactNames, what it is held against
-	root     *term
+	Says string // what to tell when it is not true; see Words
+
+	vocabulary *Vocabulary
+	name       string // ID with the versions of the predicates used: "tip_at_target [at@1]"
+	objects    []string
+	bounds     []bound // for each of FactNames, what it is held against
+	root       *term
 }
 
 // bound is the threshold an evidence names, and the unit it is in.
 type bound struct{ threshold, unit string }
 
 // InMode reports whether the condition applies in the mode.
-func (c *Condition) InMode(mode string) bool { return inMode(c.Modes, mode) }
+func (c *Condition) InMode(mode string) bool { return InMode(c.Modes, mode) }
 
 // Objects returns the labels named as literals where an object is meant, aliases resolved, in order of appearance.
 func (c *Condition) Objects() []string { return c.objects }
+
+// OnFalse is what a false precondition leads to, OnViolation what a violated invariant leads to.
+type (
+	OnFalse     string
+	OnViolation string
+)
+
+// The closed lists; the first of each is the default.
+const (
+	FalseRefuse   OnFalse     = "refuse"
+	FalseAsk      OnFalse     = "ask" // a person may allow it
+	ViolationStop OnViolation = "stop"
+	ViolationFail OnViolation = "fail"
+)
+
+// Compiled reports whether the condition can be evaluated.
+func (c *Condition) Compiled() bool { return c.root != nil }
 
 // Kinematics answers what a point of the workspace costs the arm. Its numbers are computed, never measured.
 type Kinematics interface {
@@ -77,13 +95,13 @@ type Comparison struct {
 
 // Truth evaluates without collecting evidence or causes: the fast path for what is checked every tick.
 func (c *Condition) Truth(in Inputs) (world.Truth, error) {
-	a := activation{contract: c.contract, in: in}
+	a := activation{vocabulary: c.vocabulary, in: in}
 	return truth(c.root.program, &a)
 }
 
 // Eval evaluates the condition on the inputs.
 func (c *Condition) Eval(in Inputs) Outcome {
-	a := activation{contract: c.contract, in: in}
+	a := activation{vocabulary: c.vocabulary, in: in}
 	var o Outcome
 	o.Truth, o.Err = truth(c.root.program, &a)
 	c.observe(&a, &o)
@@ -131,17 +149,17 @@ func truth(p cel.Program, a *activation) (world.Truth, error) {
 
 // activation resolves names of one evaluation. What has no fresh value is unknown, never an error.
 type activation struct {
-	contract *Contract
-	in       Inputs
+	vocabulary *Vocabulary
+	in         Inputs
 }
 
 // fresh returns the declared fact if its reading is of the declared kind and no older than allowed.
 func (a *activation) fresh(name string) (world.Fact, bool) {
-	i, ok := a.contract.index.facts[name]
+	i, ok := a.vocabulary.facts[name]
 	if !ok || a.in.World == nil {
 		return world.Fact{}, false
 	}
-	d := &a.contract.Facts[i]
+	d := &a.vocabulary.Facts[i]
 	f, ok := a.in.World.Fresh(name, d.MaxAge)
 	if !ok || f.Value.Kind != d.Kind || f.Witness != d.Witness {
 		return world.Fact{}, false
@@ -161,7 +179,7 @@ func (a *activation) ResolveName(name string) (any, bool) {
 	if f, ok := a.fresh(name); ok {
 		return toCEL(f.Value, f.Sigma), true
 	}
-	if _, declared := a.contract.index.facts[name]; declared {
+	if _, declared := a.vocabulary.facts[name]; declared {
 		return notMeasured, true
 	}
 	return nil, false
@@ -185,7 +203,7 @@ func (a *activation) ResolveFunction(name string) (late.LateBoundOp, bool) {
 		if name == "reach_mm" {
 			return number(units.MmFromMetres(a.in.Kinematics.MissM(args[0].(point).at)), 0)
 		}
-		o, n := a.contract.find(args[0].(poses), string(args[1].(types.String)))
+		o, n := a.vocabulary.find(args[0].(poses), string(args[1].(types.String)))
 		if n != 1 {
 			return unseen
 		}

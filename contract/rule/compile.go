@@ -1,4 +1,4 @@
-package contract
+package rule
 
 import (
 	"errors"
@@ -25,11 +25,10 @@ var (
 	errTooLarge = fmt.Errorf("with its predicates written out the condition has more than %d parts", conditionNodesMax)
 )
 
-// complaint is a problem inside a condition's text: line from 1, column from 0.
-type complaint struct {
-	line, column  int
-	code, message string
-	hint          string
+// Complaint is a problem inside a condition's text: line from 1, column from 0. Code is one of contract.Problem's.
+type Complaint struct {
+	Line, Column        int
+	Code, Message, Hint string
 }
 
 // parsed is a condition's syntax tree with every number a double.
@@ -44,7 +43,7 @@ func (p *parsed) place(e ast.Expr) (line, column int) {
 	switch {
 	case e.Kind() == ast.SelectKind:
 		e = e.AsSelect().Operand()
-	case e.Kind() == ast.CallKind && !e.AsCall().IsMemberFunction() && identifier.MatchString(e.AsCall().FunctionName()):
+	case e.Kind() == ast.CallKind && !e.AsCall().IsMemberFunction() && Identifier.MatchString(e.AsCall().FunctionName()):
 		back = len(e.AsCall().FunctionName())
 	}
 	at := p.ast.NativeRep().SourceInfo().GetStartLocation(e.ID())
@@ -52,15 +51,15 @@ func (p *parsed) place(e ast.Expr) (line, column int) {
 }
 
 // parse reads a condition's text.
-func (l *language) parse(text string) (*parsed, []complaint) {
+func (l *Language) parse(text string) (*parsed, []Complaint) {
 	if len(text) > conditionBytesMax {
-		return nil, []complaint{{1, 0, "too-large", fmt.Sprintf("a condition has at most %d characters", conditionBytesMax), ""}}
+		return nil, []Complaint{{1, 0, "too-large", fmt.Sprintf("a condition has at most %d characters", conditionBytesMax), ""}}
 	}
 	tree, issues := l.env.Parse(text)
 	if issues != nil && issues.Err() != nil {
-		var list []complaint
+		var list []Complaint
 		for _, e := range issues.Errors() {
-			list = append(list, complaint{max(1, e.Location.Line()), max(0, e.Location.Column()), "bad-expression", e.Message, ""})
+			list = append(list, Complaint{max(1, e.Location.Line()), max(0, e.Location.Column()), "bad-expression", e.Message, ""})
 		}
 		return nil, list
 	}
@@ -86,7 +85,7 @@ func (p *Predicate) words() (list []string) {
 }
 
 // doubles turns integer literals into doubles: in a contract 2 means 2.0.
-func (p *parsed) doubles() (list []complaint) {
+func (p *parsed) doubles() (list []Complaint) {
 	f := ast.NewExprFactory()
 	ast.PostOrderVisit(p.root, ast.NewExprVisitor(func(e ast.Expr) {
 		if e.Kind() != ast.LiteralKind {
@@ -105,7 +104,7 @@ func (p *parsed) doubles() (list []complaint) {
 		}
 		if math.IsInf(x, 0) || math.IsNaN(x) || math.Abs(x) > 1<<53 {
 			line, column := p.place(e)
-			list = append(list, complaint{line, column, "not-finite", "the number is too large to be exact", ""})
+			list = append(list, Complaint{line, column, "not-finite", "the number is too large to be exact", ""})
 			return
 		}
 		e.SetKindCase(f.NewLiteral(e.ID(), types.Double(x)))
@@ -115,7 +114,7 @@ func (p *parsed) doubles() (list []complaint) {
 
 // expansion writes predicates out where they are called. Every node it makes has an id of its own.
 type expansion struct {
-	*language
+	*Language
 	next    int64
 	nodes   int
 	factory ast.ExprFactory
@@ -123,8 +122,8 @@ type expansion struct {
 }
 
 // expand replaces the calls of predicates in p by their bodies.
-func (l *language) expand(p *parsed) (used []*Predicate, err error) {
-	x := &expansion{language: l, next: ast.MaxID(p.ast.NativeRep()) + 1, factory: ast.NewExprFactory()}
+func (l *Language) expand(p *parsed) (used []*Predicate, err error) {
+	x := &expansion{Language: l, next: ast.MaxID(p.ast.NativeRep()) + 1, factory: ast.NewExprFactory()}
 	out := x.write(p.root, nil)
 	if x.nodes > conditionNodesMax {
 		return nil, errTooLarge
@@ -182,19 +181,21 @@ func (x *expansion) writeCall(call ast.CallExpr, formals map[string]ast.Expr) as
 	}
 	actuals := map[string]ast.Expr{}
 	for i, p := range s.params {
-		actuals[p.name] = args[i]
+		actuals[p.Name] = args[i]
 	}
 	return x.write(s.predicate.body.root, actuals)
 }
 
-// compile types, expands, checks and plans a condition. The complaints are about its text.
-func (s *scope) compile(c *Condition, inFile bool) []complaint {
+// Compile types, expands, checks and plans a condition. The complaints are about its text. In a file, a label outside the
+// vocabulary is refused; in a goal only where the vocabulary is closed.
+func (s *Scope) Compile(c *Condition, inFile bool) []Complaint {
+	c.vocabulary = s.vocabulary
 	p, complaints := s.parse(c.That)
 	if p == nil || len(complaints) > 0 {
 		return complaints
 	}
-	t := s.typing(c.contract, p, nil, inFile, &complaints)
-	if v := t.of(p.root); v.sort != sortFlag && v.sort != sortNone {
+	t := s.typing(c.vocabulary, p, nil, inFile, &complaints)
+	if v := t.of(p.root); v.sort != SortFlag && v.sort != SortNone {
 		t.problem(p.root, "wrong-type", "compare it with something", "a condition is true or false, this is %s", v.sort)
 	}
 	if len(complaints) > 0 {
@@ -202,7 +203,7 @@ func (s *scope) compile(c *Condition, inFile bool) []complaint {
 	}
 	used, err := s.expand(p)
 	if err != nil {
-		return []complaint{{1, 0, "too-large", err.Error(), ""}}
+		return []Complaint{{1, 0, "too-large", err.Error(), ""}}
 	}
 	c.objects = t.objects
 	c.name = c.ID
@@ -212,16 +213,16 @@ func (s *scope) compile(c *Condition, inFile bool) []complaint {
 		}
 	}
 	if err := s.plan(c, p); err != nil {
-		return []complaint{{1, 0, "bad-expression", err.Error(), ""}}
+		return []Complaint{{1, 0, "bad-expression", err.Error(), ""}}
 	}
 	return nil
 }
 
 // typing returns a typing of p whose problems become complaints.
-func (s *scope) typing(c *Contract, p *parsed, formals []param, inFile bool, list *[]complaint) *typing {
-	return &typing{scope: s, c: c, formals: formals, inFile: inFile, problem: func(e ast.Expr, code, hint, format string, args ...any) {
+func (s *Scope) typing(c *Vocabulary, p *parsed, formals []Param, inFile bool, list *[]Complaint) *typing {
+	return &typing{Scope: s, c: c, formals: formals, inFile: inFile, problem: func(e ast.Expr, code, hint, format string, args ...any) {
 		line, column := p.place(e)
-		one := complaint{line, column, code, fmt.Sprintf(format, args...), hint}
+		one := Complaint{line, column, code, fmt.Sprintf(format, args...), hint}
 		if !slices.Contains(*list, one) {
 			*list = append(*list, one)
 		}
@@ -229,7 +230,7 @@ func (s *scope) typing(c *Contract, p *parsed, formals []param, inFile bool, lis
 }
 
 // plan checks the expanded tree with CEL and plans it and its parts.
-func (s *scope) plan(c *Condition, p *parsed) error {
+func (s *Scope) plan(c *Condition, p *parsed) error {
 	outline := s.outline(p)
 	swapEquality(p.root)
 	checked, issues := s.env.Check(p.ast)

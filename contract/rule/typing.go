@@ -1,4 +1,4 @@
-package contract
+package rule
 
 import (
 	"maps"
@@ -11,7 +11,7 @@ import (
 
 // typed is what typing finds out about an expression. Sort none means that a problem was already reported.
 type typed struct {
-	sort    sort
+	sort    Sort
 	unit    string // of a number; "" for a bare literal
 	frame   string // of points and poses; "" where none is known
 	literal bool   // a number or text written out, or made of such
@@ -21,9 +21,9 @@ type typed struct {
 // typing checks an expression as written, before predicates are expanded: names, sorts, units and frames, each problem
 // at its own place.
 type typing struct {
-	*scope
-	c       *Contract
-	formals []param // of the predicate whose body this is
+	*Scope
+	c       *Vocabulary
+	formals []Param // of the predicate whose body this is
 	inFile  bool    // a label outside the vocabulary is refused in a file, not in a goal
 	problem func(e ast.Expr, code, hint, format string, args ...any)
 	objects []string     // labels named as literals
@@ -45,12 +45,12 @@ func (t *typing) of(e ast.Expr) typed {
 		}
 	case ast.ListKind:
 		for _, item := range e.AsList().Elements() {
-			if v := t.of(item); v.sort != sortText && v.sort != sortNone {
+			if v := t.of(item); v.sort != SortText && v.sort != SortNone {
 				t.problem(item, "wrong-type", "", "a list holds texts, not %s", v.sort)
 				return failed
 			}
 		}
-		return typed{sort: sortTexts}
+		return typed{sort: SortTexts}
 	case ast.CallKind:
 		return t.call(e, e.AsCall())
 	case ast.UnspecifiedExprKind, ast.ComprehensionKind, ast.MapKind, ast.StructKind:
@@ -62,11 +62,11 @@ func (t *typing) of(e ast.Expr) typed {
 func (t *typing) literal(e ast.Expr) typed {
 	switch v := e.AsLiteral().(type) {
 	case types.Double:
-		return typed{sort: sortNumber, literal: true}
+		return typed{sort: SortNumber, literal: true}
 	case types.String:
-		return typed{sort: sortText, literal: true, label: string(v)}
+		return typed{sort: SortText, literal: true, label: string(v)}
 	case types.Bool:
-		return typed{sort: sortFlag, literal: true}
+		return typed{sort: SortFlag, literal: true}
 	}
 	t.problem(e, "bad-expression", "", "a literal must be a number, a text, true or false")
 	return failed
@@ -75,9 +75,9 @@ func (t *typing) literal(e ast.Expr) typed {
 // name resolves an identifier: an argument of the predicate, or a fact.
 func (t *typing) name(e ast.Expr, name string) typed {
 	for _, p := range t.formals {
-		if p.name == name {
-			v := typed{sort: p.sort, unit: p.unit}
-			if p.sort == sortPoint {
+		if p.Name == name {
+			v := typed{sort: p.Sort, unit: p.Unit}
+			if p.Sort == SortPoint {
 				v.frame = t.c.Frame
 			}
 			return v
@@ -85,16 +85,16 @@ func (t *typing) name(e ast.Expr, name string) typed {
 	}
 	if d, ok := t.c.Fact(name); ok {
 		v := typed{sort: factSorts[d.Kind], frame: d.Frame}
-		if v.sort == sortNumber {
-			v.unit = unitOf(name)
+		if v.sort == SortNumber {
+			v.unit = UnitOf(name)
 		}
 		return v
 	}
 	known := append([]string{}, t.words...)
 	for _, p := range t.formals {
-		known = append(known, p.name)
+		known = append(known, p.Name)
 	}
-	hint := nearest(name, known)
+	hint := Nearest(name, known)
 	if _, ok := t.args[name]; ok {
 		hint = "did you mean args." + name + "?"
 	}
@@ -105,13 +105,13 @@ func (t *typing) name(e ast.Expr, name string) typed {
 func (t *typing) argument(e ast.Expr, name string) typed {
 	a, ok := t.args[name]
 	if !ok {
-		t.problem(e, "unknown-name", nearest(name, slices.Sorted(maps.Keys(t.args))), "there is no argument %q here", name)
+		t.problem(e, "unknown-name", Nearest(name, slices.Sorted(maps.Keys(t.args))), "there is no argument %q here", name)
 		return failed
 	}
-	if a.optional {
+	if a.Optional {
 		t.problem(e, "optional-argument", "bound it with min and max, or make it required", "a condition cannot rest on %q, which a call may leave out", name)
 	}
-	return typed{sort: a.sort, unit: a.unit}
+	return typed{sort: a.Sort, unit: a.Unit}
 }
 
 // call types an operator, a function or a predicate.
@@ -123,28 +123,28 @@ func (t *typing) call(e ast.Expr, call ast.CallExpr) typed {
 	switch name {
 	case operators.LogicalAnd, operators.LogicalOr, operators.LogicalNot:
 		for _, a := range args {
-			t.want(a, sortFlag, "a condition joins true and false")
+			t.want(a, SortFlag, "a condition joins true and false")
 		}
-		return typed{sort: sortFlag}
+		return typed{sort: SortFlag}
 	case operators.Conditional:
-		t.want(args[0], sortFlag, "before the ? stands a condition")
+		t.want(args[0], SortFlag, "before the ? stands a condition")
 		return t.same(e, t.of(args[1]), t.of(args[2]), "both sides of the : must be alike")
 	case operators.Less, operators.LessEquals, operators.Greater, operators.GreaterEquals:
-		t.same(e, t.want(args[0], sortNumber, "only numbers have an order"), t.want(args[1], sortNumber, "only numbers have an order"), "")
-		return typed{sort: sortFlag}
+		t.same(e, t.want(args[0], SortNumber, "only numbers have an order"), t.want(args[1], SortNumber, "only numbers have an order"), "")
+		return typed{sort: SortFlag}
 	case operators.Equals, operators.NotEquals:
 		t.equality(e, args)
-		return typed{sort: sortFlag}
+		return typed{sort: SortFlag}
 	case operators.In:
-		t.want(args[0], sortText, "in tests a text")
-		t.want(args[1], sortTexts, "in is followed by a list of texts")
-		return typed{sort: sortFlag}
+		t.want(args[0], SortText, "in tests a text")
+		t.want(args[1], SortTexts, "in is followed by a list of texts")
+		return typed{sort: SortFlag}
 	case operators.Add, operators.Subtract, operators.Multiply, operators.Divide, operators.Negate:
 		return t.arithmetic(e, name, args)
 	}
 	s, ok := t.signatures[name]
 	if !ok {
-		t.problem(e, "unknown-name", nearest(name, t.words), "%q is no function and no predicate", name)
+		t.problem(e, "unknown-name", Nearest(name, t.words), "%q is no function and no predicate", name)
 		return failed
 	}
 	return t.apply(e, s, args)
@@ -152,9 +152,9 @@ func (t *typing) call(e ast.Expr, call ast.CallExpr) typed {
 
 // want returns what the expression is if it is of the sort, and otherwise a problem. An expression is typed once: its
 // cost must not grow with how deep it stands.
-func (t *typing) want(e ast.Expr, s sort, why string) typed {
+func (t *typing) want(e ast.Expr, s Sort, why string) typed {
 	v := t.of(e)
-	if v.sort == s || v.sort == sortNone || s == sortText && (v.sort == sortObject || v.sort == sortPlace) {
+	if v.sort == s || v.sort == SortNone || s == SortText && (v.sort == SortObject || v.sort == SortPlace) {
 		return v
 	}
 	t.problem(e, "wrong-type", why, "expected %s, found %s", s, v.sort)
@@ -164,12 +164,12 @@ func (t *typing) want(e ast.Expr, s sort, why string) typed {
 // same demands one sort and one unit of both sides; a bare literal takes the other side's unit.
 func (t *typing) same(e ast.Expr, l, r typed, why string) typed {
 	switch {
-	case l.sort == sortNone || r.sort == sortNone:
+	case l.sort == SortNone || r.sort == SortNone:
 		return failed
 	case l.sort != r.sort:
 		t.problem(e, "wrong-type", why, "%s does not go with %s", l.sort, r.sort)
 		return failed
-	case l.sort != sortNumber:
+	case l.sort != SortNumber:
 		return l
 	case l.literal:
 		return r
@@ -190,15 +190,15 @@ func unitWord(u string) string {
 // equality types == and !=: numbers, flags, texts; an object's label may be compared with a text.
 func (t *typing) equality(e ast.Expr, args []ast.Expr) {
 	l, r := t.of(args[0]), t.of(args[1])
-	if r.sort == sortObject || r.sort == sortPlace {
+	if r.sort == SortObject || r.sort == SortPlace {
 		l, r = r, l
 	}
 	switch {
-	case l.sort == sortObject && r.literal && r.sort == sortText:
-		t.named(e, r.label, sortObject)
-	case l.sort == sortPlace && r.literal && r.sort == sortText:
-		t.named(e, r.label, sortPlace)
-	case l.sort == sortPoint || l.sort == sortPoses || l.sort == sortTexts:
+	case l.sort == SortObject && r.literal && r.sort == SortText:
+		t.named(e, r.label, SortObject)
+	case l.sort == SortPlace && r.literal && r.sort == SortText:
+		t.named(e, r.label, SortPlace)
+	case l.sort == SortPoint || l.sort == SortPoses || l.sort == SortTexts:
 		t.problem(e, "wrong-type", "use distance_mm", "%s cannot be compared with ==", l.sort)
 	default:
 		t.same(e, l, r, "")
@@ -209,9 +209,9 @@ func (t *typing) equality(e ast.Expr, args []ast.Expr) {
 func (t *typing) arithmetic(e ast.Expr, op string, args []ast.Expr) typed {
 	values := make([]typed, len(args))
 	for i, a := range args {
-		values[i] = t.want(a, sortNumber, "only numbers can be reckoned with")
+		values[i] = t.want(a, SortNumber, "only numbers can be reckoned with")
 	}
-	if values[0].sort == sortNone || values[len(values)-1].sort == sortNone {
+	if values[0].sort == SortNone || values[len(values)-1].sort == SortNone {
 		return failed
 	}
 	switch op {
@@ -253,7 +253,7 @@ func (t *typing) apply(e ast.Expr, s *signature, args []ast.Expr) typed {
 	}
 	t.frames(e, s, frames)
 	out := typed{sort: s.result, unit: s.unit()}
-	if s.result == sortPoint {
+	if s.result == SortPoint {
 		out.frame = t.c.Frame
 		for f := range frames {
 			out.frame = f
@@ -277,27 +277,27 @@ func (t *typing) frames(e ast.Expr, s *signature, frames map[string]bool) {
 }
 
 // fits checks one argument against its parameter.
-func (t *typing) fits(e ast.Expr, s *signature, p param, v typed) {
+func (t *typing) fits(e ast.Expr, s *signature, p Param, v typed) {
 	switch {
-	case v.sort == sortNone:
-	case (p.sort == sortObject || p.sort == sortPlace) && v.sort == sortText && v.literal:
-		t.named(e, v.label, p.sort)
-	case v.sort != p.sort:
-		t.problem(e, "wrong-type", "", "%s of %s must be %s, found %s", p.name, s.name, p.sort, v.sort)
-	case v.sort == sortNumber && !v.literal && v.unit != p.unit:
-		t.problem(e, "unit-mismatch", "", "%s of %s does not take %s", p.name, s.name, unitWord(v.unit))
+	case v.sort == SortNone:
+	case (p.Sort == SortObject || p.Sort == SortPlace) && v.sort == SortText && v.literal:
+		t.named(e, v.label, p.Sort)
+	case v.sort != p.Sort:
+		t.problem(e, "wrong-type", "", "%s of %s must be %s, found %s", p.Name, s.name, p.Sort, v.sort)
+	case v.sort == SortNumber && !v.literal && v.unit != p.Unit:
+		t.problem(e, "unit-mismatch", "", "%s of %s does not take %s", p.Name, s.name, unitWord(v.unit))
 	}
 }
 
 // named checks a literal that names an object or a place.
-func (t *typing) named(e ast.Expr, name string, s sort) {
-	if s == sortPlace {
+func (t *typing) named(e ast.Expr, name string, s Sort) {
+	if s == SortPlace {
 		if _, ok := t.c.Place(name); !ok {
 			var known []string
 			for _, p := range t.c.Places {
 				known = append(known, p.Name)
 			}
-			t.problem(e, "unknown-name", nearest(name, known), "no place is called %q", name)
+			t.problem(e, "unknown-name", Nearest(name, known), "no place is called %q", name)
 		}
 		return
 	}
@@ -306,10 +306,10 @@ func (t *typing) named(e ast.Expr, name string, s sort) {
 		for _, o := range t.c.Objects {
 			known = append(append(known, o.Label), o.Aliases...)
 		}
-		t.problem(e, "unknown-name", nearest(name, known), "no object is called %q", name)
+		t.problem(e, "unknown-name", Nearest(name, known), "no object is called %q", name)
 		return
 	}
-	if l := t.c.Label(name); !contains(t.objects, l) {
+	if l := t.c.Label(name); !slices.Contains(t.objects, l) {
 		t.objects = append(t.objects, l)
 	}
 }
@@ -317,11 +317,11 @@ func (t *typing) named(e ast.Expr, name string, s sort) {
 // textTest types startsWith, endsWith and contains on a text.
 func (t *typing) textTest(e ast.Expr, call ast.CallExpr) typed {
 	known := []string{"startsWith", "endsWith", "contains"}
-	if !contains(known, call.FunctionName()) || len(call.Args()) != 1 {
-		t.problem(e, "unknown-name", nearest(call.FunctionName(), known), "%q is no test of a text", call.FunctionName())
+	if !slices.Contains(known, call.FunctionName()) || len(call.Args()) != 1 {
+		t.problem(e, "unknown-name", Nearest(call.FunctionName(), known), "%q is no test of a text", call.FunctionName())
 		return failed
 	}
-	t.want(call.Target(), sortText, "")
-	t.want(call.Args()[0], sortText, "")
-	return typed{sort: sortFlag}
+	t.want(call.Target(), SortText, "")
+	t.want(call.Args()[0], SortText, "")
+	return typed{sort: SortFlag}
 }

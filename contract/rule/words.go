@@ -1,21 +1,23 @@
-package contract
+package rule
 
 import (
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
 	"interlock/world"
 )
 
-func roundTo(x, per float64) float64 { return math.Round(x*per) / per }
+// RoundTo rounds to steps of 1/per.
+func RoundTo(x, per float64) float64 { return math.Round(x*per) / per }
 
 // placeholder is {name} in a condition's `says`.
 var placeholder = regexp.MustCompile(`\{[A-Za-z_][A-Za-z0-9_]*\}`)
 
-// metresIn are the units of length a message may be converted between.
-var metresIn = map[string]float64{"m": 1, "cm": 0.01, "mm": 0.001}
+// MetresIn are the units of length and their size in metres.
+var MetresIn = map[string]float64{"m": 1, "cm": 0.01, "mm": 0.001}
 
 // Words returns what to tell a person or a model about a condition that is not true: `says` with {argument}, {got},
 // {limit} and their conversions ({got_cm}) filled in, or a sentence of its own. Where the contract hides bounds it names
@@ -26,12 +28,12 @@ func (c *Condition) Words(in Inputs, o Outcome) string {
 		return c.ID + " cannot be judged: no fresh reading of " + strings.Join(o.Missing, ", ")
 	case o.Truth == world.Unknown:
 		return c.ID + " cannot be judged from what is measured"
-	case !c.contract.DiscloseBounds:
+	case !c.vocabulary.DiscloseBounds:
 		return "the rule " + c.ID + " does not hold"
-	case c.says == "":
+	case c.Says == "":
 		return c.sentence(o.Cause)
 	}
-	return placeholder.ReplaceAllStringFunc(c.says, func(p string) string {
+	return placeholder.ReplaceAllStringFunc(c.Says, func(p string) string {
 		if s := c.fill(strings.Trim(p, "{}"), in, o.Cause); s != "" {
 			return s
 		}
@@ -70,19 +72,19 @@ func (c *Condition) fill(name string, in Inputs, cause Comparison) string {
 	for prefix, number := range map[string]string{"got_": cause.Got, "limit_": cause.Limit} {
 		unit, ok := strings.CutPrefix(name, prefix)
 		x, err := strconv.ParseFloat(number, 64)
-		if ok && err == nil && metresIn[unit] > 0 && metresIn[cause.Unit] > 0 {
-			return numberJSON(roundTo(x*metresIn[cause.Unit]/metresIn[unit], 10))
+		if ok && err == nil && MetresIn[unit] > 0 && MetresIn[cause.Unit] > 0 {
+			return NumberJSON(RoundTo(x*MetresIn[cause.Unit]/MetresIn[unit], 10))
 		}
 	}
 	return ""
 }
 
-// unknownPlaceholder returns the first placeholder of `says` that could never be filled, given the arguments' names.
-func (c *Condition) unknownPlaceholder(args []string) string {
-	for _, p := range placeholder.FindAllString(c.says, -1) {
+// UnknownPlaceholder returns the first placeholder of Says that could never be filled, given the arguments' names.
+func (c *Condition) UnknownPlaceholder(args []string) string {
+	for _, p := range placeholder.FindAllString(c.Says, -1) {
 		name := strings.Trim(p, "{}")
 		unit := strings.TrimPrefix(strings.TrimPrefix(name, "got_"), "limit_")
-		if !contains([]string{"got", "limit", "unit"}, name) && !contains(args, name) && (unit == name || metresIn[unit] == 0) {
+		if !slices.Contains([]string{"got", "limit", "unit"}, name) && !slices.Contains(args, name) && (unit == name || MetresIn[unit] == 0) {
 			return name
 		}
 	}
@@ -93,7 +95,7 @@ func (c *Condition) unknownPlaceholder(args []string) string {
 func factUnit(d FactDecl) string {
 	switch d.Kind {
 	case world.KindNumber:
-		return unitOf(d.Name)
+		return UnitOf(d.Name)
 	case world.KindPoint, world.KindPoses:
 		return "cm"
 	case world.KindText, world.KindFlag:

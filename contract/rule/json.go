@@ -1,4 +1,4 @@
-package contract
+package rule
 
 import (
 	"encoding/json"
@@ -10,8 +10,8 @@ import (
 	"interlock/world"
 )
 
-// numberJSON returns the shortest JSON form of a number; "" for one that has none.
-func numberJSON(x float64) string {
+// NumberJSON returns the shortest JSON form of a number; "" for one that has none.
+func NumberJSON(x float64) string {
 	if !units.Finite(x) {
 		return ""
 	}
@@ -22,8 +22,8 @@ func numberJSON(x float64) string {
 	return string(b)
 }
 
-// quote returns a text as JSON, with < > & as they are.
-func quote(s string) string {
+// Quote returns a text as JSON, with < > & as they are.
+func Quote(s string) string {
 	var b strings.Builder
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
@@ -36,11 +36,11 @@ func quote(s string) string {
 // celJSON returns a CEL value as JSON; "" for what is unknown, an error or a position.
 func celJSON(v ref.Val) string {
 	if x, _, ok := parts(v); ok {
-		return numberJSON(x)
+		return NumberJSON(x)
 	}
 	switch x := v.Value().(type) {
 	case string:
-		return quote(x)
+		return Quote(x)
 	case bool:
 		if x {
 			return "true"
@@ -55,16 +55,16 @@ func celJSON(v ref.Val) string {
 func ValueJSON(v world.Value) string {
 	switch v.Kind {
 	case world.KindNumber:
-		return numberJSON(v.Number)
+		return NumberJSON(v.Number)
 	case world.KindText:
-		return quote(v.Text)
+		return Quote(v.Text)
 	case world.KindFlag:
 		if v.Flag {
 			return "true"
 		}
 		return "false"
 	case world.KindPoint:
-		return "[" + cm(v.Point[0]) + "," + cm(v.Point[1]) + "," + cm(v.Point[2]) + "]"
+		return "[" + CmJSON(v.Point[0]) + "," + CmJSON(v.Point[1]) + "," + CmJSON(v.Point[2]) + "]"
 	case world.KindPoses:
 		b := []byte{'['}
 		for i, o := range v.Objects {
@@ -72,14 +72,14 @@ func ValueJSON(v world.Value) string {
 				b = append(b, ',')
 			}
 			p := o.Pose.Position
-			b = append(b, `{"label":`+quote(o.Label)+`,"x_cm":`+cm(p[0])+`,"y_cm":`+cm(p[1])+`,"z_cm":`+cm(p[2])+`,"bottom_cm":`+cm(o.BottomM())+"}"...)
+			b = append(b, `{"label":`+Quote(o.Label)+`,"x_cm":`+CmJSON(p[0])+`,"y_cm":`+CmJSON(p[1])+`,"z_cm":`+CmJSON(p[2])+`,"bottom_cm":`+CmJSON(o.BottomM())+"}"...)
 		}
 		return string(append(b, ']'))
 	}
 	return "null"
 }
 
-// cm returns metres as centimetres with the digits a measurement can have: 1 µm.
-func cm(metres float64) string {
-	return numberJSON(roundTo(units.CmFromMetres(metres), 1e4))
+// CmJSON returns metres as centimetres with the digits a measurement can have: 1 µm.
+func CmJSON(metres float64) string {
+	return NumberJSON(RoundTo(units.CmFromMetres(metres), 1e4))
 }

@@ -1,4 +1,4 @@
-package contract
+package rule
 
 import (
 	"math"
@@ -86,13 +86,13 @@ func arithmetic(do func(a, aSigma, b, bSigma float64) (v, sigma float64)) func(a
 }
 
 // functionOptions declares the functions and binds them, all but those that need kinematics, which an evaluation brings.
-func functionOptions(c *Contract) []cel.EnvOption {
+func functionOptions(c *Vocabulary) []cel.EnvOption {
 	bindings := c.bindings()
 	var options []cel.EnvOption
 	for _, f := range functions {
 		arguments := make([]*cel.Type, len(f.params))
 		for i, p := range f.params {
-			arguments[i] = p.sort.cel()
+			arguments[i] = p.Sort.cel()
 		}
 		bind := cel.LateFunctionBinding()
 		if do, ok := bindings[f.name]; ok {
@@ -111,7 +111,7 @@ func functionOptions(c *Contract) []cel.EnvOption {
 }
 
 // bindings are the functions that need nothing but their arguments and the contract.
-func (c *Contract) bindings() map[string]func(...ref.Val) ref.Val {
+func (c *Vocabulary) bindings() map[string]func(...ref.Val) ref.Val {
 	axis := func(i int) func(...ref.Val) ref.Val {
 		return func(a ...ref.Val) ref.Val {
 			p := a[0].(point)
@@ -157,7 +157,7 @@ func pointFromCm(a ...ref.Val) ref.Val {
 }
 
 // find returns the object with the label and how many carry it; aliases count as their label.
-func (c *Contract) find(p poses, name string) (found world.Object, n int) {
+func (c *Vocabulary) find(p poses, name string) (found world.Object, n int) {
 	name = c.Label(name)
 	for _, o := range p.objects {
 		if o.Label == name || c.Label(o.Label) == name {
@@ -169,7 +169,7 @@ func (c *Contract) find(p poses, name string) (found world.Object, n int) {
 }
 
 // onObject applies do to the one object of the reading that carries the label: none or several is unknown.
-func (c *Contract) onObject(do func(o world.Object, sigmaMM float64, rest ...ref.Val) ref.Val) func(...ref.Val) ref.Val {
+func (c *Vocabulary) onObject(do func(o world.Object, sigmaMM float64, rest ...ref.Val) ref.Val) func(...ref.Val) ref.Val {
 	return func(a ...ref.Val) ref.Val {
 		p := a[0].(poses)
 		o, n := c.find(p, string(a[1].(types.String)))

@@ -1,4 +1,4 @@
-package contract
+package rule
 
 import (
 	"slices"
@@ -37,9 +37,9 @@ var signs = map[string][2]string{
 var opposite = map[string]string{"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
 
 // outline returns the expanded condition as terms.
-func (l *language) outline(p *parsed) *term { return l.term(p.root, p.ast.NativeRep().SourceInfo()) }
+func (l *Language) outline(p *parsed) *term { return l.term(p.root, p.ast.NativeRep().SourceInfo()) }
 
-func (l *language) term(e ast.Expr, info *ast.SourceInfo) *term {
+func (l *Language) term(e ast.Expr, info *ast.SourceInfo) *term {
 	t := &term{id: e.ID(), is: Comparison{Text: write(e, info), Op: "is", Limit: "true", Fact: l.firstFact(e)}}
 	if e.Kind() != ast.CallKind || e.AsCall().IsMemberFunction() {
 		return t
@@ -102,11 +102,11 @@ func bare(e ast.Expr) bool {
 func unitIn(e ast.Expr) string {
 	switch e.Kind() {
 	case ast.IdentKind:
-		return unitOf(e.AsIdent())
+		return UnitOf(e.AsIdent())
 	case ast.SelectKind:
-		return unitOf(e.AsSelect().FieldName())
+		return UnitOf(e.AsSelect().FieldName())
 	case ast.CallKind:
-		if u := unitOf(e.AsCall().FunctionName()); u != "" {
+		if u := UnitOf(e.AsCall().FunctionName()); u != "" {
 			return u
 		}
 		for _, a := range e.AsCall().Args() {
@@ -120,7 +120,7 @@ func unitIn(e ast.Expr) string {
 }
 
 // firstFact returns the first fact an expression reads.
-func (l *language) firstFact(e ast.Expr) string {
+func (l *Language) firstFact(e ast.Expr) string {
 	fact := ""
 	ast.PreOrderVisit(e, ast.NewExprVisitor(func(e ast.Expr) {
 		if fact == "" && e.Kind() == ast.IdentKind && e.AsIdent() != "args" {
@@ -131,7 +131,7 @@ func (l *language) firstFact(e ast.Expr) string {
 }
 
 // distance reports whether an expression is a distance, or reckoned from one.
-func (l *language) distance(e ast.Expr) (found bool) {
+func (l *Language) distance(e ast.Expr) (found bool) {
 	ast.PreOrderVisit(e, ast.NewExprVisitor(func(e ast.Expr) {
 		if e.Kind() == ast.CallKind {
 			s := l.signatures[e.AsCall().FunctionName()]
@@ -204,11 +204,21 @@ func (t *term) measure(a *activation, found world.Truth) Comparison {
 
 // Comparisons returns every comparison of the condition with what both sides are now, whatever the outcome.
 func (c *Condition) Comparisons(in Inputs) []Comparison {
-	a := &activation{contract: c.contract, in: in}
+	a := &activation{vocabulary: c.vocabulary, in: in}
 	var list []Comparison
 	c.root.each(func(t *term) {
 		if t.op == comparisonOp {
 			list = append(list, t.measure(a, world.Unknown))
+		}
+	})
+	return list
+}
+
+// Tolerances returns the comparisons that bound a distance from above by a written number.
+func (c *Condition) Tolerances() (list []Comparison) {
+	c.root.each(func(t *term) {
+		if t.isDistance && t.is.Limit != "" && (t.is.Op == "<" || t.is.Op == "<=") {
+			list = append(list, t.is)
 		}
 	})
 	return list
@@ -222,12 +232,12 @@ func (t *term) each(do func(*term)) {
 }
 
 // survey notes which facts the expanded condition reads, what they are held against, and whether it needs kinematics.
-func (c *Condition) survey(root ast.Expr, s *scope) {
+func (c *Condition) survey(root ast.Expr, s *Scope) {
 	c.FactNames = nil
 	ast.PreOrderVisit(root, ast.NewExprVisitor(func(e ast.Expr) {
 		switch e.Kind() {
 		case ast.IdentKind:
-			if _, ok := c.contract.Fact(e.AsIdent()); ok && !slices.Contains(c.FactNames, e.AsIdent()) {
+			if _, ok := c.vocabulary.Fact(e.AsIdent()); ok && !slices.Contains(c.FactNames, e.AsIdent()) {
 				c.FactNames = append(c.FactNames, e.AsIdent())
 			}
 		case ast.CallKind:
@@ -250,18 +260,18 @@ func (c *Condition) labels(call ast.CallExpr, sig *signature) {
 		return
 	}
 	for i, p := range sig.params {
-		if p.sort != sortObject || i >= len(call.Args()) || call.Args()[i].Kind() != ast.LiteralKind {
+		if p.Sort != SortObject || i >= len(call.Args()) || call.Args()[i].Kind() != ast.LiteralKind {
 			continue
 		}
-		if l, ok := call.Args()[i].AsLiteral().(types.String); ok && !slices.Contains(c.objects, c.contract.Label(string(l))) {
-			c.objects = append(c.objects, c.contract.Label(string(l)))
+		if l, ok := call.Args()[i].AsLiteral().(types.String); ok && !slices.Contains(c.objects, c.vocabulary.Label(string(l))) {
+			c.objects = append(c.objects, c.vocabulary.Label(string(l)))
 		}
 	}
 }
 
 // boundOf returns the threshold of a fact: the limit where the fact itself is compared, else the comparison as text.
 func (c *Condition) boundOf(name string, root ast.Expr) bound {
-	d, _ := c.contract.Fact(name)
+	d, _ := c.vocabulary.Fact(name)
 	b := bound{unit: factUnit(d)}
 	facts := map[int64]string{}
 	ast.PreOrderVisit(root, ast.NewExprVisitor(func(e ast.Expr) {
@@ -275,7 +285,7 @@ func (c *Condition) boundOf(name string, root ast.Expr) bound {
 		case facts[t.sides[0]] == name && t.is.Limit != "":
 			b.threshold = t.is.Limit
 		case t.reads[name]:
-			b.threshold = quote(t.is.Text)
+			b.threshold = Quote(t.is.Text)
 		}
 	})
 	return b

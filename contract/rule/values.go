@@ -1,4 +1,4 @@
-package contract
+package rule
 
 import (
 	"fmt"
@@ -8,7 +8,6 @@ import (
 	"cel.dev/cel-go/cel"
 	"cel.dev/cel-go/common/types"
 	"cel.dev/cel-go/common/types/ref"
-	"cel.dev/cel-go/common/types/traits"
 
 	"interlock/units"
 	"interlock/world"
@@ -33,17 +32,6 @@ func number(v, sigma float64) ref.Val {
 // noisy is a number with a standard error. To the checker it is a double; its order against another number is known
 // only when they are at least 2σ apart.
 type noisy struct{ value, sigma float64 }
-
-var _ traits.Comparer = noisy{}
-
-// Compare returns the order, or unknown within ±2σ.
-func (n noisy) Compare(other ref.Val) ref.Val {
-	order, known := compare(n, other)
-	if !known {
-		return tooClose
-	}
-	return types.Int(order)
-}
 
 // Equal is false when certainly apart, otherwise unknown.
 func (n noisy) Equal(other ref.Val) ref.Val { return equal(n, other) }

@@ -1,0 +1,43 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"interlock/eval"
+)
+
+// reportPage is the name of the page that report writes into a run's folder.
+const reportPage = "report.html"
+
+func newReport() *cobra.Command {
+	return &cobra.Command{
+		Use:   "report DIR",
+		Short: "Write one HTML page about a saved run",
+		Long: `Report reads a run that eval or demo saved with --out and writes report.html
+beside it: claims against facts, the timeline of an episode, and the worst
+seeds with the command that replays each. The page needs nothing else.`,
+		Example: "  interlock eval suites/seven.yaml --out run && interlock report run",
+		Args:    args(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, a []string) error {
+			r, err := eval.LoadRun(a[0])
+			if err != nil {
+				return badInput(err)
+			}
+			var page bytes.Buffer
+			if err := eval.WriteHTML(&page, &r, a[0]); err != nil {
+				return err
+			}
+			path := filepath.Join(a[0], reportPage)
+			if err := os.WriteFile(path, page.Bytes(), 0o644); err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: %d episodes, %d bytes\n", path, len(r.Episodes), page.Len())
+			return err
+		},
+	}
+}
