@@ -13,6 +13,7 @@ import (
 	"interlock/brain/agent"
 	"interlock/brain/llm"
 	"interlock/brain/llm/scripted"
+	"interlock/brain/tool"
 	contractv1 "interlock/contract/v1"
 	"interlock/eval"
 	"interlock/internal/strictjson"
@@ -32,8 +33,12 @@ func (l *Lab) Episode(ctx context.Context, spec eval.EpisodeSpec) (out eval.Outc
 		return eval.Outcome{}, err
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
-	result, path, err := l.play(ctx, s, &spec)
+	var noise noiseCount
+	result, path, err := l.play(ctx, s, &spec, &noise)
 	if err != nil {
+		return eval.Outcome{}, err
+	}
+	if err := s.namePhases(ctx, result.Calls); err != nil {
 		return eval.Outcome{}, err
 	}
 	if err := s.settle(); err != nil {
@@ -41,17 +46,17 @@ func (l *Lab) Episode(ctx context.Context, spec eval.EpisodeSpec) (out eval.Outc
 	}
 	out = outcome(&result)
 	out.Verdict, out.Trace, out.Series, out.Wall = s.judge.Verdict(s.truth), path, s.series, time.Since(begun)
-	out.ContractHash = l.contract.Hash()
+	out.ContractHash, out.Normalised = l.contract.Hash(), int(noise)
 	return out, nil
 }
 
 // play lets the agent act on the request. It returns the path of the trace, if one is kept.
-func (l *Lab) play(ctx context.Context, s *scene, spec *eval.EpisodeSpec) (result agent.Result, path string, err error) {
+func (l *Lab) play(ctx context.Context, s *scene, spec *eval.EpisodeSpec, noise *noiseCount) (result agent.Result, path string, err error) {
 	provider, err := l.provider(spec, s)
 	if err != nil {
 		return agent.Result{}, "", err
 	}
-	cfg := agent.Config{Client: s.client, Provider: provider, MaxModelCalls: modelCalls}
+	cfg := agent.Config{Client: s.client, Provider: provider, MaxModelCalls: modelCalls, Tracer: noise}
 	if spec.Scenario.ModelCalls > 0 {
 		cfg.MaxModelCalls = spec.Scenario.ModelCalls
 	}
@@ -62,7 +67,7 @@ func (l *Lab) play(ctx context.Context, s *scene, spec *eval.EpisodeSpec) (resul
 			return agent.Result{}, "", createErr
 		}
 		defer func() { err = errors.Join(err, f.Close()) }()
-		cfg.Tracer = agent.NewTracer(f)
+		cfg.Tracer = both{noise, agent.NewTracer(f)}
 	}
 	result, err = agent.Run(ctx, cfg, &contractv1.OpenTaskRequest{
 		Words: spec.Scenario.Request, Provenance: "person", Goal: spec.Scenario.Goal,
@@ -83,6 +88,57 @@ func (l *Lab) provider(spec *eval.EpisodeSpec, s *scene) (llm.Provider, error) {
 		return scripted.TruthReader(func() bool { return spec.Scenario.Feasible && s.judge.Verdict(s.truth).Done }), nil
 	}
 	return scripted.New(spec.Agent)
+}
+
+// noiseCount is a tracer that counts the changes of representation noise in a model's replies.
+type noiseCount int
+
+// Trace implements agent.Tracer.
+func (n *noiseCount) Trace(r agent.Record) error {
+	if r.Reading != nil {
+		*n += noiseCount(len(r.Reading.Changes))
+	}
+	return nil
+}
+
+// both hands every record to two tracers.
+type both [2]agent.Tracer
+
+// Trace implements agent.Tracer.
+func (b both) Trace(r agent.Record) error { return errors.Join(b[0].Trace(r), b[1].Trace(r)) }
+
+// namePhases writes the missions' phases into the series, by the time of their events.
+func (s *scene) namePhases(ctx context.Context, calls []agent.CallRecord) error {
+	next := 0
+	for i := range calls {
+		if calls[i].MissionID == "" || len(s.series) == 0 {
+			continue
+		}
+		phase := ""
+		for e, err := range s.client.Events(ctx, &contractv1.EventsRequest{MissionId: calls[i].MissionID, FromSeq: 1}) {
+			if err != nil {
+				return fmt.Errorf("events of %s: %w", calls[i].MissionID, err)
+			}
+			for ; next < len(s.series) && s.series[next].AtMs <= e.GetAtMs(); next++ {
+				s.series[next].Phase = phase
+			}
+			phase = phaseOf(e, phase)
+		}
+	}
+	return nil
+}
+
+// phaseOf is what the robot does from the event on.
+func phaseOf(e *contractv1.Event, before string) string {
+	switch {
+	case e.GetFinal():
+		return ""
+	case e.GetKind() == contractv1.EventKind_PHASE:
+		return e.GetPhase()
+	case e.GetKind() == contractv1.EventKind_ARRIVED:
+		return "verify"
+	}
+	return before
 }
 
 // outcome turns an agent's result into the record's parts.
@@ -112,7 +168,7 @@ func taskWord(s contractv1.TaskState) string {
 }
 
 func call(c *agent.CallRecord) eval.Call {
-	out := eval.Call{Tool: c.Tool, Args: canonical(c.Args), Verdict: string(c.Verdict), Mission: c.Mission, Measured: measured(c.Facts)}
+	out := eval.Call{Tool: c.Tool, Args: canonical(c.Args), Verdict: string(c.Verdict), Mission: c.Mission, Look: c.Effect == tool.Look, Measured: measured(c.Facts)}
 	for _, r := range c.Refusals {
 		code := r.GetCode()
 		if r.GetRule() != "" {

@@ -59,7 +59,7 @@ func (l *Lab) open(ctx context.Context, spec *eval.EpisodeSpec) (*scene, error) 
 	}
 	w.robot, err = robot.New(robot.Config{
 		Contract: l.contract, Alignment: l.alignment, Gate: g, Body: w.guard,
-		Pacer: watched{robot.Lockstep(w.guard), w.sample(l.keepSeries)}, NoInvariants: !spec.Gate, MaxMissions: defaultMissions,
+		Pacer: watched{robot.Lockstep(w.guard), w.sample(l.keepSeries)}, NoInvariants: !spec.Gate, MaxMissions: max(defaultMissions, spec.Scenario.Missions),
 	})
 	if err != nil {
 		return nil, err
