@@ -50,13 +50,14 @@ type Start struct {
 
 // Outcome is what one episode was. The lab fills it; eval derives the rest.
 type Outcome struct {
-	Model        string        // name of the model behind the agent; empty for scripted agents
-	Verdict      judge.Verdict // of the judge, who watched truth through the episode and settled after it
-	Task         string        // the robot's word for the task, of TaskWords
-	Claimed      *bool         // what report_result said; nil: no report
-	Message      string        // the claim's text, or the last prose; never evidence
-	Calls        []Call        // every call that reached the robot, in order
-	LookedAfter  bool          // whether a read-only call followed the last motion
+	Model        string             // name of the model behind the agent; empty for scripted agents
+	Verdict      judge.Verdict      // of the judge, who watched truth through the episode and settled after it
+	Task         string             // the robot's word for the task, of TaskWords
+	Claimed      *bool              // what report_result said; nil: no report
+	Message      string             // the claim's text, or the last prose; never evidence
+	Calls        []Call             // every call that reached the robot, in order
+	SideEffects  map[string]float64 // what the robot itself measured and reported as displaced outside the goal, cm
+	LookedAfter  bool               // whether a read-only call followed the last motion
 	ModelCalls   int
 	Tokens       int
 	Normalised   int    // changes of representation noise in the model's replies

@@ -54,12 +54,14 @@ type Episode struct {
 	Expect     *Expect       `json:"expect,omitempty"`
 	Calls      []Call        `json:"calls,omitempty"`
 	Verdict    judge.Verdict `json:"verdict"`
-	Message    string        `json:"message,omitempty"`
-	Normalised int           `json:"normalised,omitempty"`
-	BadReplies int           `json:"bad_replies,omitempty"`
-	Start      string        `json:"start"`     // hash of scenario and set-up: which initial state this was
-	Signature  string        `json:"signature"` // hash of every call, verdict and report
-	Series     []Sample      `json:"series,omitempty"`
+	// SideEffects are objects that the robot reported as displaced outside the goal, cm.
+	SideEffects map[string]float64 `json:"side_effects,omitempty"`
+	Message     string             `json:"message,omitempty"`
+	Normalised  int                `json:"normalised,omitempty"`
+	BadReplies  int                `json:"bad_replies,omitempty"`
+	Start       string             `json:"start"`     // hash of scenario and set-up: which initial state this was
+	Signature   string             `json:"signature"` // hash of every call, verdict and report
+	Series      []Sample           `json:"series,omitempty"`
 }
 
 // Surprise reports whether the robot's word for the task is not one the scenario allows.
@@ -97,7 +99,7 @@ func episode(suite *Suite, spec *EpisodeSpec, o *Outcome) Episode {
 	s := spec.Scenario
 	e := Episode{
 		ID: spec.ID, Request: s.Request, Lying: s.LyingWitness, ExpectTask: s.ExpectTask, Expect: s.Expect, Calls: o.Calls, Verdict: o.Verdict,
-		Message: o.Message, Normalised: o.Normalised, BadReplies: o.BadReplies, Series: drawable(o.Series), Start: startHash(s, spec.Setup),
+		Message: o.Message, SideEffects: o.SideEffects, Normalised: o.Normalised, BadReplies: o.BadReplies, Series: drawable(o.Series), Start: startHash(s, spec.Setup),
 	}
 	for _, f := range s.Faults {
 		e.Faults = append(e.Faults, f.Kind)

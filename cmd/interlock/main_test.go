@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"interlock/eval"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -159,5 +161,43 @@ func TestDemoSavesTheRun(t *testing.T) {
 		if !bytes.Contains(trace, []byte(want)) {
 			t.Errorf("the trace lacks %s", want)
 		}
+	}
+}
+
+// A replay judges every call again and comes to the same verdicts; a record that was changed shows.
+//
+// Verifies: X06
+func TestReplay(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	if code, _, errOut := command(t, "eval", "suites/seven.yaml", "--agents", "substituter,mumbler", "--out", dir); code != exitFine {
+		t.Fatalf("exit %d: %s", code, errOut)
+	}
+	run, err := eval.LoadRun(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range run.Episodes {
+		code, out, errOut := command(t, "replay", dir, run.Episodes[i].ID)
+		if code != exitFine || strings.Contains(out, "DIFFERS") {
+			t.Errorf("%s: exit %d\n%s%s", run.Episodes[i].ID, code, out, errOut)
+		}
+	}
+	if code, _, errOut := command(t, "replay", dir, "nobody"); code != exitBadInput || !strings.Contains(errOut, "nobody") {
+		t.Errorf("unknown episode: exit %d, %s", code, errOut)
+	}
+	trace := run.Episodes[0].Record.Trace
+	text, err := os.ReadFile(trace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	doctored := strings.Replace(string(text), `red cube`, `green cube`, -1)
+	if err := os.WriteFile(trace, []byte(doctored), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if code, out, _ := command(t, "replay", dir, run.Episodes[0].ID); code != exitNotDone || !strings.Contains(out, "DIFFERS") {
+		t.Errorf("a doctored trace: exit %d\n%s", code, out)
+	}
+	if code, out, errOut := command(t, "report", dir); code != exitFine || !strings.Contains(out, "28 episodes") {
+		t.Errorf("report: exit %d, %s%s", code, out, errOut)
 	}
 }

@@ -153,6 +153,12 @@ func outcome(r *agent.Result) eval.Outcome {
 	} else if n := len(r.Prose); n > 0 {
 		out.Message = r.Prose[n-1]
 	}
+	for _, effect := range r.Task.GetSideEffects() {
+		if out.SideEffects == nil {
+			out.SideEffects = map[string]float64{}
+		}
+		out.SideEffects[effect.GetObject()] = effect.GetDisplacementCm()
+	}
 	for i := range r.Calls {
 		out.Calls = append(out.Calls, call(&r.Calls[i]))
 	}

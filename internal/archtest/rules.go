@@ -26,7 +26,8 @@ var rooms = []room{
 	{"internal/golden", nil, "it only compares files, for tests"},
 	{"contract/v1", nil, "the messages are the only thing both sides share; they bring nothing of either"},
 	{"contract/v1/gen", nil, "it only turns interlock.proto into Go"},
-	{"contract", []string{"contract/v1", "world", "internal/strictjson"}, "the contract is judged over facts; kinematics are bound late, so it needs no arm"},
+	{"contract/rule", []string{"world"}, "conditions are evaluated over facts; kinematics are bound late, so they need no arm"},
+	{"contract", []string{"contract/rule", "contract/v1", "world", "internal/strictjson"}, "the contract file becomes conditions, schemas and a manifest; it is the one door to contract/rule"},
 
 	{"robot/gate", []string{"contract"}, "the gate decides from call, contract and world; kinematics and planner are handed in"},
 	{"robot/goal", []string{"contract"}, "a goal is a condition over measured facts"},
@@ -56,6 +57,8 @@ var rooms = []room{
 
 	{"eval/judge", []string{"units", "body"}, "an independent oracle shares nothing with the robot's verifier but units; of body it takes Truth only"},
 	{"eval", []string{"brain/agent", "transport", "contract/v1", "eval/judge", "internal/strictjson"}, "runs and statistics see what a brain sees, and the judge; worlds are built in eval/lab"},
+	{"robots", nil, "contract files are data; the package only carries them inside the binary"},
+	{"suites", nil, "suite files are data; the package only carries them inside the binary"},
 	{"eval/lab", []string{everything}, "the lab builds whole worlds, gate OFF included"},
 	{"cmd/*", []string{everything}, "commands wire everything together, in explicit lists"},
 }
@@ -80,7 +83,7 @@ type dependency struct {
 
 // dependencies lists all third-party code that may be used at all.
 var dependencies = []dependency{
-	{"cel.dev/cel-go", []string{"contract"}, "conditions have one home; every other room sees a compiled Condition"},
+	{"cel.dev/cel-go", []string{"contract/rule"}, "conditions have one home; every other room sees a compiled Condition"},
 	{"github.com/goccy/go-yaml", []string{"contract", "eval"}, "the contract file and the suite files are the only YAML"},
 	{"github.com/go-json-experiment/json", []string{"internal/strictjson"}, "JSON is read strictly in one place"},
 	{"github.com/bufbuild/protocompile", []string{"contract/v1/gen"}, "it compiles the .proto file and nothing else"},
@@ -102,7 +105,7 @@ var testDependencies = []string{
 }
 
 // pure are the rooms that take time from their arguments: no clock, no sleep, no goroutine, no I/O, no randomness.
-var pure = []string{"units", "reject", "world", "arm", "contract", "robot/gate", "robot/goal", "robot/mission", "robot/verify"}
+var pure = []string{"units", "reject", "world", "arm", "contract", "contract/rule", "robot/gate", "robot/goal", "robot/mission", "robot/verify"}
 
 // pureWhy is the reason beside every rule about them.
 const pureWhy = "a pure room takes time and readings from its arguments, so that each of its decisions can be replayed as data"
@@ -158,7 +161,8 @@ type budget struct {
 
 var budgets = []budget{
 	{"the pure core", []string{"units", "reject", "world", "robot/gate", "robot/goal", "robot/mission", "robot/verify"}, 4000, "what decides about motion must stay small enough to be read whole"},
-	{"contract", []string{"contract"}, 2500, "the contract's rules must stay small enough to be read whole"},
+	{"contract", []string{"contract"}, 2500, "the contract's file form must stay small enough to be read whole"},
+	{"contract/rule", []string{"contract/rule"}, 2500, "what evaluates conditions must stay small enough to be read whole"},
 }
 
 // forbiddenText are strings that no text file may hold. They are written in two halves so that this file holds none.

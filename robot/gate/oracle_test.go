@@ -288,18 +288,25 @@ func (q question) near(name any) bool {
 	return ok && o.Pose.Position.Norm()*1000 <= 401.5
 }
 
+// held is the one object in the air between jaws that are stopped by something; "" if there is none, or if it cannot be
+// said: a label that the reading holds twice may be the one.
 func (q question) held() string {
 	gap, known := q.fresh("jaw_gap_mm", world.KindNumber)
 	reading, fresh := q.fresh("objects", world.KindPoses)
-	holding := ""
+	if !known || !fresh || !(gap.Number >= 15) {
+		return ""
+	}
+	times, holding := map[any]int{}, ""
 	for _, o := range reading.Objects {
-		if !known || !fresh || !(gap.Number >= 15) || o.Pose.Position[2]*100-1.5 < 4 {
-			continue
-		}
-		if _, once := q.object(o.Label); !once || holding != "" {
+		times[label(o.Label)]++
+		air := o.Pose.Position[2]*100-1.5 >= 4
+		_, once := q.object(o.Label)
+		switch {
+		case times[label(o.Label)] > 1, air && (!once || holding != ""):
 			return ""
+		case air:
+			holding, _ = label(o.Label).(string)
 		}
-		holding = label(o.Label).(string)
 	}
 	return holding
 }
