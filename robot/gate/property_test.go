@@ -166,21 +166,20 @@ func FuzzJudge(f *testing.F) {
 	})
 }
 
+// wronged asks the good gate another question than it was given.
+func wronged(good judge, change func(*question)) judge {
+	return func(q question) (gate.Cleared, reject.List) {
+		q.facts = maps.Clone(q.facts)
+		change(&q)
+		return good(q)
+	}
+}
+
 // saboteurs are gates with one thing wrong, made from good ones.
 func saboteurs(t *testing.T) map[string]judge {
 	real, _ := bench(t)
 	good := honest(real)
-	wrongly := func(change func(*question)) judge {
-		return func(q question) (gate.Cleared, reject.List) {
-			m := map[string]world.Fact{}
-			for k, v := range q.facts {
-				m[k] = v
-			}
-			q.facts = m
-			change(&q)
-			return good(q)
-		}
-	}
+	wrongly := func(change func(*question)) judge { return wronged(good, change) }
 	each := func(change func(name string, f *world.Fact)) judge {
 		return wrongly(func(q *question) {
 			for k, f := range q.facts {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"interlock/reject"
+	"interlock/robot/gate"
 )
 
 // wrong are JSON values by what each is: the code it earns where a number, a flag, a text or an object's label is due;
@@ -182,6 +183,32 @@ func TestArgumentsAreCanonical(t *testing.T) {
 		}
 		if y, _ := c.Args().Get("y_cm"); math.Signbit(y.Number) {
 			t.Error("a zero kept its sign")
+		}
+	}
+}
+
+// An alias comes out as the label it stands for, so that one act has one form; a bound name, which nobody passes, stays
+// out of it.
+//
+// Verifies: J03
+func TestAliasesAreResolved(t *testing.T) {
+	g, p := bench(t)
+	for _, c := range []struct{ verb, args, canonical, arg, label string }{
+		{"pick", `{"name":"blue block"}`, `{"name":"blue cube"}`, "name", "blue cube"},
+		{"dock", `{"upper":"red block","lower":"blue cube"}`, `{"lower":"blue cube","upper":"red cube"}`, "upper", "red cube"},
+		{"find_object", `{"name":"red\u0020block"}`, `{"name":"red cube"}`, "name", "red cube"},
+		{"place", `{"target":"tray"}`, `{"target":"tray"}`, "moved", "red cube"},
+		{"move_to", `{"x_cm":20,"y_cm":5,"z_cm":15,"note":"red block"}`, `{"note":"red block","x_cm":20,"y_cm":5,"z_cm":15}`, "note", "red block"},
+	} {
+		p.last = &gate.PlanRequest{}
+		cleared, l := g.Judge(call(c.verb, c.args), snapshot(), standing(), nil)
+		demand(t, cleared, l)
+		v, _ := cleared.Args().Get(c.arg)
+		if string(cleared.ArgsJSON()) != c.canonical || v.Text != c.label {
+			t.Errorf("%s %s: %s, %s is %q", c.verb, c.args, cleared.ArgsJSON(), c.arg, v.Text)
+		}
+		if planned, _ := p.last.Args.Get(c.arg); c.verb != "find_object" && planned.Text != c.label {
+			t.Errorf("planned for %q", planned.Text)
 		}
 	}
 }
