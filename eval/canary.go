@@ -124,7 +124,7 @@ func (t *traits) add(e *Episode) {
 	t.metres += one(e.Expect != nil && slices.ContainsFunc(moves, func(c Call) bool { return hundredth(e.Expect, &c) }))
 	t.restless += one(e.Expect != nil && unaskedFirst(e.Expect, moves))
 	t.repaired += one(e.Expect != nil && repaired(e.Expect, moves))
-	t.mumbled += one(e.Normalised > 0 || e.BadReplies > 0)
+	t.mumbled += one(e.BadReplies > 0)
 	t.chatter += one(len(moves) == 0 && len(e.Message) > chatLength)
 }
 

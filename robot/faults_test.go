@@ -42,7 +42,7 @@ func TestStopUnconfirmed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var drifts atomic.Bool
-			run(t, set{trouble: func(b *trouble) { b.advance, b.deaf = drift(&drifts), &drifts }}, func(r *rig) {
+			run(t, set{trouble: func(b *trouble) { b.advance, b.deaf = drift(&drifts), &drifts }}, func(t *testing.T, r *rig) {
 				task := r.open(atThere)
 				followed, resume := r.midway(20, slowly, task)
 				drifts.Store(true)
@@ -78,7 +78,7 @@ func TestStopUnconfirmed(t *testing.T) {
 //
 // Verifies: R04
 func TestLyingDriver(t *testing.T) {
-	run(t, set{lie: sim.LieStill}, func(r *rig) {
+	run(t, set{lie: sim.LieStill}, func(t *testing.T, r *rig) {
 		task := r.open(atThere)
 		r.accepted("m1", "move_to", there, task)
 		f := r.ends("m1", "FAILED").GetFailure()
@@ -94,7 +94,7 @@ func TestLyingDriver(t *testing.T) {
 			t.Errorf("%v", task)
 		}
 	})
-	run(t, set{lie: sim.LieEcho}, func(r *rig) {
+	run(t, set{lie: sim.LieEcho}, func(t *testing.T, r *rig) {
 		at := r.truth.TipInBase()
 		r.accepted("m1", "move_to", there, "")
 		r.ends("m1", "VERIFIED")
@@ -125,7 +125,7 @@ func TestBadSensors(t *testing.T) {
 	} {
 		t.Run(string(c.fault.Kind), func(t *testing.T) {
 			c.fault.After = 100 * time.Millisecond
-			run(t, set{sim: func(cfg *sim.Config) { cfg.Faults = []sim.Fault{c.fault} }}, func(r *rig) {
+			run(t, set{sim: func(cfg *sim.Config) { cfg.Faults = []sim.Fault{c.fault} }}, func(t *testing.T, r *rig) {
 				task := r.open(atThere)
 				r.accepted("m1", "move_to", there, task)
 				if end := r.ends("m1", c.want); end.GetFailure() == nil {
@@ -144,7 +144,7 @@ func TestBadSensors(t *testing.T) {
 // Verifies: R05
 func TestDroppedReading(t *testing.T) {
 	fault := sim.Fault{Kind: sim.Dropped, Fact: sim.FactTip, Amount: 0.3}
-	run(t, set{sim: func(cfg *sim.Config) { cfg.Faults = []sim.Fault{fault} }}, func(r *rig) {
+	run(t, set{sim: func(cfg *sim.Config) { cfg.Faults = []sim.Fault{fault} }}, func(t *testing.T, r *rig) {
 		r.accepted("m1", "move_to", there, "")
 		r.ends("m1", "VERIFIED")
 	})
@@ -173,7 +173,7 @@ func TestObservationSentAgain(t *testing.T) {
 				}
 				return nil
 			}
-			run(t, set{trouble: func(b *trouble) { b.observe = again }}, func(r *rig) {
+			run(t, set{trouble: func(b *trouble) { b.observe = again }}, func(t *testing.T, r *rig) {
 				task := r.open(atThere)
 				followed, resume := r.midway(40, slowly, task)
 				freeze.Store(true)
@@ -241,7 +241,7 @@ func TestDriverTrouble(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			on.Store(false)
-			run(t, set{trouble: c.trouble}, func(r *rig) {
+			run(t, set{trouble: c.trouble}, func(t *testing.T, r *rig) {
 				followed, resume := r.midway(10, slowly, "")
 				on.Store(true)
 				r.fail(c.pacer)
@@ -274,7 +274,7 @@ func TestUnfitBody(t *testing.T) {
 		"bus_ok":         func(h *body.Health) { h.BusOK = false },
 		"motion_allowed": func(h *body.Health) { h.MotionAllowed = false },
 	} {
-		run(t, set{trouble: func(b *trouble) { b.observe = func(o *body.Observation) error { spoil(&o.Health); return nil } }}, func(r *rig) {
+		run(t, set{trouble: func(b *trouble) { b.observe = func(o *body.Observation) error { spoil(&o.Health); return nil } }}, func(t *testing.T, r *rig) {
 			if rs := r.refused(request("m1", "home", "{}", ""), "NOT_PERMITTED"); rs[0].GetRule() != rule || rs[0].GetRetry() != string(reject.AfterOperator) {
 				t.Errorf("%s: %v", rule, rs)
 			}
@@ -292,7 +292,7 @@ var deep = []string{"args.z_cm >= 2.0", "args.z_cm >= -50.0"}
 //
 // Verifies: R08
 func TestInvariant(t *testing.T) {
-	run(t, set{yaml: deep}, func(r *rig) {
+	run(t, set{yaml: deep}, func(t *testing.T, r *rig) {
 		task := r.open(atThere)
 		r.accepted("m1", "move_to", moveTo(20, 0, -5), task)
 		end := r.ends("m1", "ABORTED(stop)")
@@ -311,7 +311,7 @@ func TestInvariant(t *testing.T) {
 			t.Errorf("the table was pressed with %.1f N: nothing was tested", peak)
 		}
 	})
-	run(t, set{yaml: append([]string{"on_violation: stop", "on_violation: fail"}, deep...)}, func(r *rig) {
+	run(t, set{yaml: append([]string{"on_violation: stop", "on_violation: fail"}, deep...)}, func(t *testing.T, r *rig) {
 		r.accepted("m1", "move_to", moveTo(20, 0, -5), "")
 		r.ends("m1", "FAILED(invariant)")
 		if r.observe().GetStopped() {
@@ -324,7 +324,7 @@ func TestInvariant(t *testing.T) {
 //
 // Verifies: R09
 func TestClockOfTheDriver(t *testing.T) {
-	run(t, set{before: 5 * time.Second}, func(r *rig) {
+	run(t, set{before: 5 * time.Second}, func(t *testing.T, r *rig) {
 		r.accepted("m1", "move_to", there, "")
 		if end := r.ends("m1", "VERIFIED"); end.GetAtMs() < 5000 {
 			t.Errorf("%v", end)
@@ -345,7 +345,7 @@ func TestClockOfTheDriver(t *testing.T) {
 // Verifies: R09
 func TestLateDriver(t *testing.T) {
 	var hang atomic.Int32
-	run(t, set{}, func(r *rig) {
+	run(t, set{}, func(t *testing.T, r *rig) {
 		r.pacer.inner = lazy{r.pacer.inner, &hang}
 		for _, id := range []string{"a", "b", "c", "d", "e", "f"} {
 			hang.Store(10) // 200 ms

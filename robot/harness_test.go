@@ -57,7 +57,7 @@ type rig struct {
 }
 
 // run runs a test on a rig of its own.
-func run(t *testing.T, s set, test func(*rig)) {
+func run(t *testing.T, s set, test func(*testing.T, *rig)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, s)
@@ -66,7 +66,7 @@ func run(t *testing.T, s set, test func(*rig)) {
 				t.Errorf("the robot ended with %v", err)
 			}
 		})
-		test(r)
+		test(t, r)
 	})
 }
 
@@ -400,7 +400,15 @@ func (r *rig) midway(n int, args, task string) (followed <-chan []*contractv1.Ev
 	first := r.pauseAfter(1)
 	resume = r.pauseAfter(n)
 	r.accepted("m1", "move_to", args, task)
-	followed = later(func() []*contractv1.Event { return r.events("m1") })
+	followed = later(func() (events []*contractv1.Event) {
+		for e, err := range r.client.Events(r.t.Context(), &contractv1.EventsRequest{MissionId: "m1"}) {
+			if err != nil { // the test has ended, or misses the last word
+				break
+			}
+			events = append(events, e)
+		}
+		return events
+	})
 	first()
 	synctest.Wait()
 	return followed, resume

@@ -14,7 +14,7 @@ import (
 // Verifies: P13
 // Verifies: P22
 func TestEventsOfAMission(t *testing.T) {
-	run(t, set{}, func(r *rig) {
+	run(t, set{}, func(t *testing.T, r *rig) {
 		r.accepted("m1", "move_to", there, "")
 		var got []string
 		var last *contractv1.Event
@@ -49,7 +49,7 @@ func TestEventsOfAMission(t *testing.T) {
 //
 // Verifies: P19
 func TestStartIsIdempotent(t *testing.T) {
-	run(t, set{}, func(r *rig) {
+	run(t, set{}, func(t *testing.T, r *rig) {
 		task := r.open("")
 		const copies = 1000
 		acks := make([]*contractv1.MissionAck, copies)
@@ -101,7 +101,7 @@ func TestStartIsIdempotent(t *testing.T) {
 //
 // Verifies: R01
 func TestBusy(t *testing.T) {
-	run(t, set{}, func(r *rig) {
+	run(t, set{}, func(t *testing.T, r *rig) {
 		_, resume := r.midway(10, slowly, "")
 		busy := later(func() *contractv1.MissionAck { return r.start(request("m2", "home", "{}", "")) })
 		resume()
@@ -132,7 +132,7 @@ func TestBusy(t *testing.T) {
 // Verifies: P01
 // Verifies: P03
 func TestStopInMotion(t *testing.T) {
-	run(t, set{}, func(r *rig) {
+	run(t, set{}, func(t *testing.T, r *rig) {
 		task := r.open(atThere)
 		_, resume := r.midway(12, there, task)
 		number := r.guard.Stop("test")
@@ -176,7 +176,7 @@ func (r *rig) still(task string, number uint64) {
 //
 // Verifies: R02
 func TestStopEndsTheTask(t *testing.T) {
-	run(t, set{}, func(r *rig) {
+	run(t, set{}, func(t *testing.T, r *rig) {
 		task := r.open(atThere)
 		number := r.guard.Stop("test")
 		r.refused(request("m1", "move_to", there, task), "STOPPED", "NOT_PERMITTED")
@@ -198,7 +198,7 @@ func TestStopEndsTheTask(t *testing.T) {
 //
 // Verifies: P10
 func TestCancelInMotion(t *testing.T) {
-	run(t, set{}, func(r *rig) {
+	run(t, set{}, func(t *testing.T, r *rig) {
 		_, resume := r.midway(20, there, "")
 		ack := later(func() *contractv1.CancelAck { return r.cancelled("m1") })
 		resume()
@@ -243,7 +243,7 @@ func (r *rig) cancelled(id string) *contractv1.CancelAck {
 //
 // Verifies: P10
 func TestReturnToOrigin(t *testing.T) {
-	run(t, set{yaml: []string{"on_cancel: hold", "on_cancel: return_to_origin"}}, func(r *rig) {
+	run(t, set{yaml: []string{"on_cancel: hold", "on_cancel: return_to_origin"}}, func(t *testing.T, r *rig) {
 		origin := r.truth.TipInBase()
 		_, resume := r.midway(20, there, "")
 		ack := later(func() *contractv1.CancelAck { return r.cancelled("m1") })
@@ -262,7 +262,7 @@ func TestReturnToOrigin(t *testing.T) {
 // Verifies: R03
 func TestSpeed(t *testing.T) {
 	took := func(args string) (ms int64) {
-		run(t, set{}, func(r *rig) {
+		run(t, set{}, func(t *testing.T, r *rig) {
 			r.accepted("m1", "move_to", args, "")
 			for _, e := range r.events("m1") {
 				switch e.GetKind() {

@@ -77,7 +77,7 @@ func (v Value) Finite() bool {
 	case KindPoses:
 		for _, o := range v.Objects {
 			q := o.Pose.Orientation
-			if !o.Pose.Position.Finite() || !units.Finite(q[0], q[1], q[2], q[3]) {
+			if !o.Pose.Position.Finite() || !o.SizeM.Finite() || !units.Finite(q[0], q[1], q[2], q[3]) {
 				return false
 			}
 		}

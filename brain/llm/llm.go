@@ -15,10 +15,11 @@ const (
 
 // Message is one message of a conversation.
 type Message struct {
-	Role      Role       `json:"role"`
-	Content   string     `json:"content"`
-	ToolName  string     `json:"tool_name,omitempty"`  // of a tool's result: which tool
-	ToolCalls []ToolCall `json:"tool_calls,omitempty"` // of a model's message: calls the wire carried apart from Content
+	Role       Role       `json:"role"`
+	Content    string     `json:"content"`
+	ToolName   string     `json:"tool_name,omitempty"`    // of a tool's result: which tool
+	ToolCallID string     `json:"tool_call_id,omitempty"` // of a tool's result: which native call it answers; Folded fills it
+	ToolCalls  []ToolCall `json:"tool_calls,omitempty"`   // of a model's message: calls the wire carried apart from Content
 }
 
 // ToolSpec is one tool as a model sees it.
@@ -39,8 +40,10 @@ type Sampling struct {
 type Request struct {
 	Messages []Message
 	Tools    []ToolSpec // what may be called now; the system message describes the tools too
-	Native   bool       // pass Tools through the wire's own tools field as well
-	Sampling Sampling
+	// Native passes Tools through the wire's own tools field; Constrained lets the wire hold the reply to CallSchema(Tools).
+	// At most one of them is set; with neither, only the messages speak of tools.
+	Native, Constrained bool
+	Sampling            Sampling
 }
 
 // Reply is one reply of a model.
@@ -49,12 +52,14 @@ type Reply struct {
 	StopReason string // as the wire says it; empty where no terminal event came
 	ToolCalls  []ToolCall
 	Tokens     Tokens
+	Wire       []byte // the answer as it came over the line, byte by byte; nil: there is no line
 }
 
 // ToolCall is a call that the wire carried apart from the content.
 type ToolCall struct {
+	ID            string `json:"id,omitempty"` // as the wire has it; empty: it had none
 	Name          string `json:"name"`
-	ArgumentsText string `json:"arguments"`         // JSON text
+	ArgumentsText string `json:"arguments"`         // JSON text, byte by byte; empty where the wire had none
 	Decoded       bool   `json:"decoded,omitempty"` // the wire held it as a JSON string, decoded once
 }
 
@@ -68,6 +73,7 @@ type Tokens struct {
 type Provider interface {
 	// Name is the provider and the model, such as "scripted:careful".
 	Name() string
-	// Chat returns the model's reply. An error means that there is none: the line or the provider failed.
+	// Chat returns the model's reply. An error means that there is none; where a line is involved it is a *Fault.
+	// Providers are safe for concurrent use.
 	Chat(context.Context, Request) (Reply, error)
 }

@@ -277,7 +277,7 @@ func (p *parser) fail(err error) {
 	f := &Fault{Offset: at}
 	switch {
 	case errors.Is(err, jsontext.ErrDuplicateName):
-		r = reject.New(reject.DuplicateKey, fmt.Sprintf("an object holds the key %q twice, at byte %d", syntax.JSONPointer.LastToken(), at))
+		r = reject.New(reject.DuplicateKey, fmt.Sprintf("an object holds the key %.80q twice, at byte %d", syntax.JSONPointer.LastToken(), at))
 		field = strings.Join(append(p.path, syntax.JSONPointer.LastToken()), ".")
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
 		f.Unfinished, f.Offset = true, len(p.src)

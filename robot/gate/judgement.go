@@ -131,6 +131,10 @@ func (j *judgement) planned() reject.List {
 	case p == nil:
 		return reject.List{reject.New(reject.Unreachable, "no plan was found for "+j.capability.Name).In("capability")}
 	}
+	if limit := j.capability.Timeout; p.Duration() > limit {
+		r := reject.New(reject.Unreachable, "the motion takes "+num(p.Duration().Seconds())+" s, longer than "+j.capability.Name+" may take")
+		return reject.List{r.By("timeout_s").In("capability").Saw(num(p.Duration().Seconds()), num(limit.Seconds()), "s")}
+	}
 	j.plan = p
 	return nil
 }
