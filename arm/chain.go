@@ -80,15 +80,19 @@ type link struct {
 
 // Chain is one serial arm of five revolute joints with its tool point.
 type Chain struct {
-	links  [JointCount]link
-	tip    units.Vec3 // of the tip in the gripper body
-	limits Limits
+	links     [JointCount]link
+	tip       units.Vec3 // of the tip in the gripper body
+	limits    Limits
+	home      Joints
+	plane     plane
+	fan       [fanCount]ray
+	stretched units.Mat3 // the gripper in the base frame with every joint at zero
 }
 
 // SO101 returns the chain of the SO-101: offsets, rotations, limits and the site gripperframe of MuJoCo Menagerie's
 // robotstudio_so101/so101.xml (Apache-2.0). The quaternions there are not of unit length.
 func SO101() *Chain {
-	return &Chain{
+	c := &Chain{
 		links: [JointCount]link{
 			Pan:       {units.Vec3{0.0388353, 0, 0.0624}, units.Quat{0, 0, -1, 0}.Mat()},
 			Lift:      {units.Vec3{-0.0303992, -0.0182778, -0.0542}, units.Quat{1, -1, -1, -1}.Mat()},
@@ -106,6 +110,12 @@ func SO101() *Chain {
 			Jaw:       {-0.174533, 1.7453292},
 		},
 	}
+	var f frames
+	c.forward(&Joints{}, c.tip, &f)
+	c.stretched = f.rot
+	c.plane = newPlane(c)
+	c.home, c.fan = Home(), newFan()
+	return c
 }
 
 // Limits returns the ranges of the servos.

@@ -3,7 +3,12 @@
 // in (gate, mission, verify, goal), and everything that moves goes through skill and the guarded driver.
 //
 // Per tick, in this order: send the next setpoint, let time pass, observe, tell the mission, check the invariants,
-// verify. Effects of a step are carried out in the order mission owes them: halt, record, move, wake, reply.
+// verify. Effects of a step are carried out in the order mission owes them: halt, record, move, wake, reply. While a
+// mission moves, one request is heard per tick; while a goal is measured and nothing moves, none.
+//
+// The robot's own time is the driver's clock as last read plus what was paced since; a driver counts as alive only while
+// the source of some reading tells a newer time. A stop that came after a task was opened ends the task. Asked to end,
+// the robot halts, waits for standstill within the time a stop has, and only then closes the body.
 //
 // The package must never judge a condition itself, invent a reading, or let anything but a Cleared move the body. It
 // has no method that resets a stop.

@@ -7,9 +7,11 @@ import (
 	"time"
 
 	"interlock/body"
+	"interlock/body/guard"
 	"interlock/body/sim"
 	contractv1 "interlock/contract/v1"
 	"interlock/reject"
+	"interlock/robot"
 	"interlock/units"
 )
 
@@ -143,19 +145,25 @@ func TestBadSensors(t *testing.T) {
 //
 // Verifies: R05
 func TestDroppedReading(t *testing.T) {
-	fault := sim.Fault{Kind: sim.Dropped, Fact: sim.FactTip, Amount: 0.3}
+	fault := sim.Fault{Kind: sim.Dropped, Fact: sim.FactTip, Amount: 0.6}
 	run(t, set{sim: func(cfg *sim.Config) { cfg.Faults = []sim.Fault{fault} }}, func(t *testing.T, r *rig) {
 		r.accepted("m1", "move_to", there, "")
 		r.ends("m1", "VERIFIED")
 	})
 }
 
-// TestObservationSentAgain: from its fortieth tick on the driver tells the same sample again and again, under its old
-// time or under a new one. After OpenRAL/openral#294.
+// TestObservationSentAgain: from some tick on the driver tells the same sample again and again, under its old time or
+// under a new one; one of them was taken as the arm stood still. After OpenRAL/openral#294.
 //
 // Verifies: P16
 func TestObservationSentAgain(t *testing.T) {
-	for name, fresh := range map[string]bool{"under its old time": false, "under a new time": true} {
+	for name, c := range map[string]struct {
+		fresh bool
+		tick  int
+	}{
+		"under its old time": {false, 40}, "under a new time": {true, 40},
+		"at rest, under its old time": {false, 3}, "at rest, under a new time": {true, 3},
+	} {
 		t.Run(name, func(t *testing.T) {
 			var freeze atomic.Bool
 			var old *body.Observation
@@ -167,15 +175,16 @@ func TestObservationSentAgain(t *testing.T) {
 						old = &kept
 					}
 					*o = *old
-					if fresh {
+					if c.fresh {
 						o.At = at
 					}
 				}
 				return nil
 			}
 			run(t, set{trouble: func(b *trouble) { b.observe = again }}, func(t *testing.T, r *rig) {
+				check(t, r.guard.Advance(time.Second))
 				task := r.open(atThere)
-				followed, resume := r.midway(40, slowly, task)
+				followed, resume := r.midway(c.tick, slowly, task)
 				freeze.Store(true)
 				resume()
 				events := <-followed
@@ -242,7 +251,8 @@ func TestDriverTrouble(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			on.Store(false)
 			run(t, set{trouble: c.trouble}, func(t *testing.T, r *rig) {
-				followed, resume := r.midway(10, slowly, "")
+				task := r.open(atThere)
+				followed, resume := r.midway(10, slowly, task)
 				on.Store(true)
 				r.fail(c.pacer)
 				resume()
@@ -252,6 +262,7 @@ func TestDriverTrouble(t *testing.T) {
 					t.Errorf("%v, %v, latch %v", halted, last, r.guard.Latch())
 				}
 				r.refused(request("m2", "home", "{}", ""), c.then)
+				r.is(task, contractv1.TaskState_STOPPED)
 				r.ends("m1", c.want)
 			})
 		})
@@ -359,4 +370,90 @@ func TestLateDriver(t *testing.T) {
 			t.Errorf("the robot is %d ms ahead", o.GetAtMs()-r.truth.Now().Millis())
 		}
 	})
+}
+
+// listening is a guard whose calls are noted, and whose halts can fail.
+type listening struct {
+	*guard.Guard
+	calls string // S a setpoint, H a halt, L a stop
+	fails error
+}
+
+func (l *listening) Send(s body.Setpoint) (body.Sent, error) {
+	l.calls += "S"
+	return l.Guard.Send(s)
+}
+
+func (l *listening) Halt() error {
+	l.calls += "H"
+	if l.fails != nil {
+		return l.fails
+	}
+	return l.Guard.Halt()
+}
+
+func (l *listening) Stop(reason string) uint64 {
+	l.calls += "L"
+	return l.Guard.Stop(reason)
+}
+
+// TestHalt: a mission that ends early halts the body before anything else and sends it nothing any more; a body that
+// cannot be halted is stopped.
+//
+// Verifies: R21
+func TestHalt(t *testing.T) {
+	for fails, want := range map[error][2]string{nil: {"H", "CANCELLED"}, errTest: {"HL", "ABORTED(stop)"}} {
+		var ear *listening
+		held := func(g *guard.Guard) robot.Body {
+			ear = &listening{Guard: g, fails: fails}
+			return ear
+		}
+		run(t, set{body: held}, func(t *testing.T, r *rig) {
+			followed, resume := r.midway(20, slowly, "")
+			answer := later(func() *contractv1.CancelAck { return r.cancelled("m1") })
+			before := len(ear.calls)
+			resume()
+			<-answer
+			events := <-followed
+			if got := word(events[len(events)-1]); got != want[1] {
+				t.Errorf("%s, want %s", got, want[1])
+			}
+			if got := ear.calls[before:]; !strings.HasPrefix(got, want[0]) || strings.Contains(got, "S") {
+				t.Errorf("calls %q, want %q and no setpoint", got, want[0])
+			}
+			ear.fails = nil
+		})
+	}
+}
+
+// TestForeignReading: a fact comes from the witness the contract names, as the kind it declares, or not at all.
+//
+// Verifies: R22
+func TestForeignReading(t *testing.T) {
+	for name, change := range map[string]func(*body.Reading){
+		"another witness": func(g *body.Reading) { g.Witness = "gripper_encoder" },
+		"another kind":    func(g *body.Reading) { g.Kind, g.Number = body.Number, 0 },
+		"another name":    func(g *body.Reading) { g.Fact = "tip_m" },
+		"the future":      func(g *body.Reading) { g.At = g.At.Add(time.Second) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			foreign := func(o *body.Observation) error {
+				for i := range o.Readings {
+					if o.Readings[i].Fact == "tip" {
+						change(&o.Readings[i])
+					}
+				}
+				return nil
+			}
+			run(t, set{trouble: func(b *trouble) { b.observe = foreign }}, func(t *testing.T, r *rig) {
+				for _, f := range r.observe().GetFacts() {
+					if strings.HasPrefix(f.GetName(), "tip") {
+						t.Errorf("%v", f)
+					}
+				}
+				r.accepted("m1", "move_to", there, "")
+				r.ends("m1", "UNVERIFIED")
+			})
+		})
+	}
 }

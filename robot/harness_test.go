@@ -38,6 +38,7 @@ type set struct {
 	before  time.Duration // how old the body is when the robot meets it
 	memory  robot.Memory
 	trouble func(*trouble)
+	body    func(*guard.Guard) robot.Body // what the robot holds; nil: the guard itself
 }
 
 // rig is a robot in one process: simulator, what is wrong with it, guard, robot, line. Time is virtual, and every rig
@@ -94,9 +95,13 @@ func newRig(t *testing.T, s set) *rig {
 	planner := must(skill.NewPlanner(c, skill.Solver(c.Solver)))
 	r.guard = guard.New(r.trouble, guardConfig(c))
 	r.pacer = &pacer{inner: robot.Lockstep(r.guard), pauses: map[int]chan struct{}{}}
+	var held robot.Body = r.guard
+	if s.body != nil {
+		held = s.body(r.guard)
+	}
 	alignment := robot.Align(c, driver.Describe(), planner)
 	r.robot = must(robot.New(robot.Config{
-		Contract: c, Alignment: alignment, Gate: gate.New(c, alignment, planner), Body: r.guard, Pacer: r.pacer, MaxMissions: 8, Memory: s.memory,
+		Contract: c, Alignment: alignment, Gate: gate.New(c, alignment, planner), Body: held, Pacer: r.pacer, MaxMissions: 8, Memory: s.memory,
 	}))
 	r.client = inproc.New(r.robot)
 	ctx, cancel := context.WithCancel(context.Background())

@@ -181,14 +181,27 @@ func TestStopEndsTheTask(t *testing.T) {
 		number := r.guard.Stop("test")
 		r.refused(request("m1", "move_to", there, task), "STOPPED", "NOT_PERMITTED")
 		r.is(task, contractv1.TaskState_STOPPED)
-		later := r.open(atThere) // while it is stopped; that stop is older than the task
-		r.refused(request("m1", "move_to", there, later), "STOPPED")
-		r.is(later, contractv1.TaskState_OPEN)
+		second := r.open(atThere) // while it is stopped; that stop is older than the task
+		r.refused(request("m1", "move_to", there, second), "STOPPED")
+		r.is(second, contractv1.TaskState_OPEN)
 		check(t, r.guard.Reset(number))
-		r.accepted("m1", "move_to", moveTo(20, 0, 10), later)
+		r.accepted("m1", "move_to", moveTo(20, 0, 10), second)
 		r.ends("m1", "VERIFIED")
 		check(t, r.guard.Reset(r.guard.Stop("and at once reset")))
-		if task := r.claim(later, true); task.GetState() != contractv1.TaskState_STOPPED || !task.GetClaim().GetSuccess() {
+		if task := r.claim(second, true); task.GetState() != contractv1.TaskState_STOPPED || !task.GetClaim().GetSuccess() {
+			t.Errorf("%v", task)
+		}
+		measured := r.open(elsewhere)
+		resume := r.pauseAfter(5)
+		answer := later(func() *contractv1.Task { return r.claim(measured, true) })
+		check(t, r.guard.Reset(r.guard.Stop("while its goal is measured")))
+		resume()
+		if task := <-answer; task.GetState() != contractv1.TaskState_STOPPED {
+			t.Errorf("%v", task)
+		}
+		unmeasured := r.open("")
+		r.guard.Stop("and claimed at once")
+		if task := r.claim(unmeasured, true); task.GetState() != contractv1.TaskState_STOPPED {
 			t.Errorf("%v", task)
 		}
 	})
@@ -265,10 +278,10 @@ func TestSpeed(t *testing.T) {
 		run(t, set{}, func(t *testing.T, r *rig) {
 			r.accepted("m1", "move_to", args, "")
 			for _, e := range r.events("m1") {
-				switch e.GetKind() {
-				case contractv1.EventKind_STARTED:
+				if e.GetKind() == contractv1.EventKind_STARTED {
 					ms -= e.GetAtMs()
-				case contractv1.EventKind_ARRIVED:
+				}
+				if e.GetKind() == contractv1.EventKind_ARRIVED {
 					ms += e.GetAtMs()
 				}
 			}

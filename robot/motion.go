@@ -48,7 +48,7 @@ func (r *Robot) begin(m *motion) reject.List {
 	m.log = newEventLog()
 	m.guards = verify.NewInvariants(c, m.cleared.Args(), r.cfg.Alignment.Mode)
 	r.active = m
-	l := r.step(m, mission.Start{At: r.now(), Policy: policy})
+	l := r.ask(m, mission.Start{At: r.now(), Policy: policy})
 	if len(l) > 0 {
 		r.active = nil
 		return l
@@ -60,8 +60,11 @@ func (r *Robot) begin(m *motion) reject.List {
 	return nil
 }
 
-// step gives the mission one event and carries out what it owes, in the order owed.
-func (r *Robot) step(m *motion, e mission.Event) (refused reject.List) {
+// step gives the mission an event that nobody waits for an answer to.
+func (r *Robot) step(m *motion, e mission.Event) { _ = r.ask(m, e) }
+
+// ask gives the mission one event and carries out what it owes, in the order owed. It returns why the event was refused.
+func (r *Robot) ask(m *motion, e mission.Event) (refused reject.List) {
 	state, effects := mission.Step(m.state, e)
 	m.state = state
 	for _, f := range effects {

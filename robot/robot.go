@@ -95,6 +95,9 @@ func (r *Robot) Run(ctx context.Context) (err error) {
 // turn serves waiting requests and, while something moves or is measured, one tick.
 func (r *Robot) turn(ctx context.Context) {
 	if !r.ticking() {
+		if p, ok := r.cfg.Pacer.(interface{ idle() }); ok {
+			p.idle()
+		}
 		select {
 		case f := <-r.inbox:
 			f()
@@ -102,7 +105,7 @@ func (r *Robot) turn(ctx context.Context) {
 		}
 		return
 	}
-	if true { // a goal being measured is decided before the next request is heard
+	if r.active != nil { // a goal being measured is decided before the next request is heard
 		select {
 		case f := <-r.inbox:
 			f()

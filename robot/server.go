@@ -95,7 +95,7 @@ func (r *Robot) Cancel(ctx context.Context, q *contractv1.CancelRequest) (*contr
 	return do(ctx, r, func() *contractv1.CancelAck {
 		m, l := r.missions.find(q.GetMissionId())
 		if m != nil {
-			l = r.step(m, mission.Cancel{At: r.now()})
+			l = r.ask(m, mission.Cancel{At: r.now()})
 		}
 		return &contractv1.CancelAck{Accepted: len(l) == 0, Rejections: rejectionsPB(l)}
 	})

@@ -225,9 +225,15 @@ func TestSideEffects(t *testing.T) {
 	}
 	world := func(c *sim.Config) {
 		cubes("red cube", "blue cube", "green cube")(c)
-		c.Faults = []sim.Fault{moved("red cube", -0.1, 100*time.Millisecond), moved("blue cube", 0.13, 200*time.Millisecond), moved("green cube", 0.1, 20*time.Second)}
+		c.Faults = []sim.Fault{
+			moved("green cube", 0.2, 100*time.Millisecond), // before the task is opened
+			moved("red cube", -0.1, 600*time.Millisecond),  // which the goal allows
+			moved("blue cube", 0.13, 700*time.Millisecond),
+			moved("green cube", 0.1, 20*time.Second), // after it was closed
+		}
 	}
 	run(t, set{sim: world}, func(t *testing.T, r *rig) {
+		check(t, r.guard.Advance(500*time.Millisecond))
 		task := r.open("held('red cube')")
 		r.accepted("m1", "move_to", there, task)
 		r.ends("m1", "VERIFIED")

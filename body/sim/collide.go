@@ -181,7 +181,7 @@ func sphereOnBox(p, h vec, radius float64) (n vec, dist float64, ok bool) {
 		n, dist = nearestFace(p, out)
 		return n, dist - radius, true
 	}
-	d := vec{math.Copysign(math.Max(out.x, 0), p.x), math.Copysign(math.Max(out.y, 0), p.y), math.Copysign(math.Max(out.z, 0), p.z)}
+	d := vec{math.Copysign(max(out.x, 0), p.x), math.Copysign(max(out.y, 0), p.y), math.Copysign(max(out.z, 0), p.z)}
 	l := d.norm()
 	return d.mul(1 / l), l - radius, l < radius
 }

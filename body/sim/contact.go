@@ -62,7 +62,7 @@ const (
 // impedance is d(depth) of solimp: a smooth step from its minimum to its maximum over the width.
 func impedance(depthM float64) float64 {
 	const span = impedanceMax - impedanceMin
-	x := math.Min(depthM/impedanceWidthM, 1)
+	x := min(depthM/impedanceWidthM, 1)
 	if x < 0.5 {
 		return impedanceMin + 2*span*x*x
 	}

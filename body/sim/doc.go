@@ -24,8 +24,8 @@
 //     against MuJoCo; corner-on grasps succeed too often; a cube held for minutes creeps. These rates were
 //     compared before the contact solver was made exact, which moved them by up to 4 points.
 //   - Impact peaks are within about 25 % of MuJoCo's (45 % for moves under a second), static pushes within 5 % (14
-//     to 16 against 10 N when the arm is stretched out). Forces are MuJoCo's, not a real arm's: no comparison with hardware
-//     exists.
+//     to 16 against 10 N when the arm is stretched out). Forces are MuJoCo's, not a real arm's: no comparison with
+//     hardware exists.
 //   - A joint's stop takes its speed after the contacts are solved, so a contact may lean on a joint that is at its
 //     stop and sinks in a little. A contact along which the arm can hardly move is softer than its neighbours.
 //   - Friction is MuJoCo's convex one: a sliding contact lifts a little. An arm whose saturated servo drags it over the

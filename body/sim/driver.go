@@ -54,6 +54,7 @@ func New(cfg Config) (*Driver, error) {
 	d.random = rand.New(rand.NewPCG(cfg.Seed, dropStream))
 	d.camera = newCamera(cfg.Camera, cfg.Seed, len(cfg.Objects))
 	d.faults = newFaults(&d.cfg)
+	d.faults.act(&d.world) // what is wrong from the start is wrong in the first reading too
 	return d, nil
 }
 

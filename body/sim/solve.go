@@ -35,7 +35,7 @@ func (w *World) solve() {
 	for range maxSweeps {
 		change := 0.0
 		for i := range w.contacts[:w.numContacts] {
-			change = math.Max(change, w.relax(&w.contacts[i]))
+			change = max(change, w.relax(&w.contacts[i]))
 		}
 		if change < endAbsolute {
 			break
@@ -94,7 +94,7 @@ func (w *World) prepare() {
 			w.prepareRow(c, &c.rows[k])
 		}
 		c.shortenSteps()
-		c.slide = math.Min(c.rows[1].inv, c.rows[2].inv)
+		c.slide = min(c.rows[1].inv, c.rows[2].inv)
 		c.weightN, c.weightT = 1/c.rows[0].inv, 1/c.slide
 		c.weightInv = 1 / (c.weightN + c.mu*c.mu*c.weightT)
 		for m < w.numMemory && w.memory[m].point() < c.point() { // both lists are in the order of points
@@ -121,7 +121,7 @@ func (w *World) prepareRow(c *contact, r *row) {
 		}
 		sum += dot(&r.b, &r.b)
 	}
-	r.soft *= math.Max(sum, leastInverseMass)
+	r.soft *= max(sum, leastInverseMass)
 	r.inv = 1 / (sum + r.soft)
 }
 
@@ -130,7 +130,7 @@ func (w *World) prepareRow(c *contact, r *row) {
 func (c *contact) shortenSteps() {
 	n, t1, t2 := math.Sqrt(c.rows[0].inv), math.Sqrt(c.rows[1].inv), math.Sqrt(c.rows[2].inv)
 	a, b, d := c.coupling(0, 1)*n*t1, c.coupling(0, 2)*n*t2, c.coupling(1, 2)*t1*t2
-	most := 1 + math.Max(a+b, math.Max(a+d, b+d)) // Gershgorin
+	most := 1 + max(a+b, max(a+d, b+d)) // Gershgorin
 	if most <= mostCurvature {
 		return
 	}
@@ -223,7 +223,7 @@ func (w *World) relax(c *contact) float64 {
 		return 0
 	}
 	w.applyImpulse(c, p)
-	most := math.Max(math.Abs(p.x-old.x), math.Max(math.Abs(p.y-old.y), math.Abs(p.z-old.z)))
+	most := max(math.Abs(p.x-old.x), max(math.Abs(p.y-old.y), math.Abs(p.z-old.z)))
 	return most - endRelative*p.x
 }
 

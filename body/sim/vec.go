@@ -60,7 +60,7 @@ func (m *mat) turnedZ(angle float64) mat {
 func quatMat(w, x, y, z float64) mat { return fromMat3(units.Quat{w, x, y, z}.Mat()) }
 
 // clamp limits the model's torques and angles (a servo saturates, a joint has stops). Never a command.
-func clamp(v, low, high float64) float64 { return math.Max(low, math.Min(high, v)) }
+func clamp(v, low, high float64) float64 { return max(low, min(high, v)) }
 
 // corner returns corner number i (0 to 7) of a box of half sizes h around the origin.
 func corner(i int, h vec) vec {

@@ -13,6 +13,8 @@ import (
 func FuzzRead(f *testing.F) {
 	for _, raw := range []string{move, pick + ",", "```json\n" + move + "\n```", move + pick, "x " + move, "\ufeff" + pick, `{"tool":"pick","arguments":{"q":[1,],},}`, `{"tool":"pi`, `move_to(1)`, `{"a":"\ud800"}`, `[{"tool":"pick"}`} {
 		f.Add([]byte(raw), uint8(0), []byte(nil))
+		f.Add([]byte("<think>no</think><tool_call>"+raw+"</tool_call>"), uint8(4), []byte(nil))
+		f.Add([]byte("[TOOL_CALLS]["+raw+"]"), uint8(8), []byte(nil))
 		f.Add([]byte(raw), uint8(1), []byte(`{"name":"red cube",}`))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte, flags uint8, native []byte) {
@@ -23,6 +25,11 @@ func FuzzRead(f *testing.F) {
 		}
 		if flags&2 != 0 {
 			o.Profile = action.Profile{Tool: []string{"name"}, Arguments: []string{"args"}, ProseAroundFence: true}
+		}
+		for flag, name := range map[uint8]string{4: "qwen3", 8: "mistral"} {
+			if flags&flag != 0 {
+				o.Profile, _ = action.ProfileNamed(name)
+			}
 		}
 		kept := bytes.Clone(raw)
 		r := action.Read(out, o)

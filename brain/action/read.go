@@ -30,13 +30,6 @@ type Offer struct {
 	Profile Profile
 }
 
-// Profile declares how the envelope of one model departs from the plain one. The zero value is the plain envelope.
-type Profile struct {
-	Tool             []string // further keys for "tool": "name", "action"
-	Arguments        []string // further keys for "arguments": "args", "parameters"
-	ProseAroundFence bool     // N2 also with prose around the fence that holds no second candidate
-}
-
 // Read reads one output. It decides in this order: size, stop reason, calls of the wire format, content.
 func Read(out Output, offer Offer) Reading {
 	lim := strictjson.DefaultLimits()
@@ -50,6 +43,9 @@ func Read(out Output, offer Offer) Reading {
 	}
 	t := text{raw: out.Raw, offer: offer}
 	t.trim()
+	if cut := t.thoughts(); cut != nil {
+		return *cut
+	}
 	if len(out.Native) > 0 {
 		return t.native(out.Native)
 	}
@@ -114,6 +110,9 @@ func (t *text) body() []byte { return t.raw[t.from:t.to] }
 func (t *text) content() Reading {
 	if t.from == t.to {
 		return Reading{Kind: NoCall}
+	}
+	if r, isWrapped := t.wrapped(); isWrapped {
+		return r
 	}
 	if r, isFence := t.fence(); isFence {
 		return r

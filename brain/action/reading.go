@@ -67,7 +67,7 @@ type Call struct {
 
 // Change is one recorded normalisation: the bytes of the output from Start to End were set aside.
 type Change struct {
-	Code       string `json:"code"` // N1, N2, N4 or N6
+	Code       string `json:"code"` // N1, N2, N4, N5, N6 or T1
 	Start, End int
 }
 

@@ -16,7 +16,7 @@ const hidden = "[key]"
 
 // Key is what a server knows a caller by. It can be sent to a server and never printed: every way to format, log or
 // encode it yields "[key]". The zero value is no key.
-type Key struct{ secret string }
+type Key struct{ secret *string } // a pointer, since fmt looks into the fields of others without asking their methods
 
 // KeyFrom reads a key from the environment variable or, where that is unset, from the file that the variable with the
 // suffix _FILE names. Neither is no key, and no error.
@@ -52,11 +52,11 @@ func NewKey(secret string) (Key, error) {
 			return Key{}, errors.New("a key holds visible ASCII characters only")
 		}
 	}
-	return Key{secret}, nil
+	return Key{&secret}, nil
 }
 
 // Set reports whether there is a key.
-func (k Key) Set() bool { return k.secret != "" }
+func (k Key) Set() bool { return k.secret != nil }
 
 // String, GoString, Format and MarshalText keep the key out of every text.
 func (k Key) String() string { return hidden }
@@ -71,4 +71,4 @@ func (k Key) Format(s fmt.State, _ rune) { _, _ = s.Write([]byte(hidden)) }
 func (k Key) MarshalText() ([]byte, error) { return []byte(hidden), nil }
 
 // in reports whether the text holds the key.
-func (k Key) in(text []byte) bool { return k.Set() && bytes.Contains(text, []byte(k.secret)) }
+func (k Key) in(text []byte) bool { return k.Set() && bytes.Contains(text, []byte(*k.secret)) }

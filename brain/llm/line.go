@@ -87,7 +87,7 @@ func (l *Line) Fault(kind FaultKind, says string, wire []byte) *Fault {
 // hide takes the key out of a text and bounds it to one short line.
 func (l *Line) hide(text string) string {
 	if l.cfg.Key.Set() {
-		text = strings.ReplaceAll(text, l.cfg.Key.secret, hidden)
+		text = strings.ReplaceAll(text, *l.cfg.Key.secret, hidden)
 	}
 	text = strings.Join(strings.Fields(text), " ")
 	if len(text) > 400 {
@@ -112,7 +112,7 @@ func (l *Line) Post(ctx context.Context, path string, body any, until func(line 
 	}
 	req.Header.Set("Content-Type", "application/json")
 	if l.cfg.Key.Set() {
-		req.Header.Set("Authorization", "Bearer "+l.cfg.Key.secret)
+		req.Header.Set("Authorization", "Bearer "+*l.cfg.Key.secret)
 	}
 	resp, err := l.client.Do(req)
 	if err != nil {

@@ -147,6 +147,11 @@ func (r *reader) callOf(index *int, id string, name []byte) *building {
 	case len(r.calls) > 0:
 		at = r.calls[len(r.calls)-1].index
 	}
+	for i := range r.calls {
+		if c := &r.calls[i]; id != "" && c.index == at && c.id == id {
+			return c
+		}
+	}
 	for i := len(r.calls) - 1; i >= 0; i-- {
 		c := &r.calls[i]
 		if c.index != at {
