@@ -156,8 +156,7 @@ type lead struct {
 // Leads found and followed.
 const (
 	leadsARoll  = 2 * 2 // in front and over the back, elbow up and down
-	leadsTried  = 4
-	leadStride  = 1 // every second pitch of the fan will do
+	leadsTried  = 9
 	settleSteps = 40
 )
 
@@ -202,13 +201,15 @@ func (c *Chain) leads(target units.Vec3, roll float64, back bool, out []lead) {
 		s.x = c.plane.project(target[0], target[1], -pan) - c.plane.lift[0]
 	}
 	best := [2]lead{{missM: math.Inf(1)}, {missM: math.Inf(1)}}
-	for i := 0; i < fanCount; i += leadStride {
-		r := c.fan[i]
+	for _, r := range c.fan {
 		x, z := s.wrist(r.sin, r.cos)
 		up, down := c.plane.folds(x, z, r.rad)
 		for i, f := range [2]fold{up, down} {
-			f.lift, f.elbow, f.wrist = c.limits[Lift].clamp(f.lift), c.limits[Elbow].clamp(f.elbow), c.limits[WristFlex].clamp(f.wrist)
-			if miss := c.planeMiss(&s, f); miss < best[i].missM {
+			miss := math.Hypot(x, z) - c.plane.far // of a straight arm, if it may be straight
+			if g := c.within(f); g != f || miss < 0 {
+				f, miss = g, c.planeMiss(&s, g)
+			}
+			if miss < best[i].missM {
 				best[i] = lead{s.joints(f), miss}
 			}
 		}
@@ -217,6 +218,11 @@ func (c *Chain) leads(target units.Vec3, roll float64, back bool, out []lead) {
 		best[i].missM = c.Tip(best[i].joints).Distance(target)
 	}
 	copy(out, best[:])
+}
+
+// within returns the fold with its joints inside their limits.
+func (c *Chain) within(f fold) fold {
+	return fold{c.limits[Lift].clamp(f.lift), c.limits[Elbow].clamp(f.elbow), c.limits[WristFlex].clamp(f.wrist)}
 }
 
 // planeMiss returns how far the tip of the fold is from the target within the plane.

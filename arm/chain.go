@@ -57,7 +57,7 @@ type Range struct{ MinRad, MaxRad float64 }
 // Holds reports whether the angle lies within the range; NaN does not.
 func (r Range) Holds(rad float64) bool { return rad >= r.MinRad && rad <= r.MaxRad }
 
-func (r Range) clamp(rad float64) float64 { return math.Max(r.MinRad, math.Min(r.MaxRad, rad)) }
+func (r Range) clamp(rad float64) float64 { return max(r.MinRad, min(r.MaxRad, rad)) }
 
 // Limits are the ranges of all six servos, in the order of Servos.
 type Limits [ServoCount]Range

@@ -29,6 +29,11 @@ const (
 	mostSpinRad   = 45 * math.Pi / 180 // the hand does not turn further than this between the heights
 	nearRadiusM   = 0.175              // nearer than this the hand is turned half round, or its camera mount hits the shoulder
 	pitchSlackRad = 0.01 * math.Pi / 180
+	// How far the wrist may be out of reach by the closed form for a tolerance to make up for it, metres: what the miss
+	// allows and what the pitch does over the 16.5 cm from the wrist to the tip, and the spin between the heights over
+	// the 12 mm of the tip beside the roll axis.
+	atGapM     = 0.005
+	heightGapM = 0.018
 )
 
 // pitchesDeg are the pitches tried for a grasp, steepest first; fallsDeg by how much the pitch may fall where a height
@@ -116,9 +121,6 @@ func (p *posture) side(b Box, axis int, jawRad float64) (side, bool) {
 
 // plan looks for the posture at one pitch.
 func (p *posture) plan(pitch float64, sides []side) (Grasp, bool) {
-	if !p.wristInReach(pitch) {
-		return Grasp{}, false
-	}
 	var best hand
 	var bestSide side
 	cost := math.Inf(1)
@@ -149,9 +151,11 @@ func (p *posture) bestRoll(pitch float64, s side) (best hand, cost float64) {
 		want = -want
 	}
 	t := handTarget{point: p.at, tool: s.tool, pitchRad: pitch, jawRad: s.jawRad}
-	for _, roll := range p.rolls(pitch, s.jawRad) {
-		seed := p.seed(pitch)
-		seed[WristRoll] = roll
+	for _, half := range [2]bool{false, true} {
+		seed, gapM := p.chain.handSeed(&t, half)
+		if gapM > atGapM {
+			continue
+		}
 		h := p.chain.reachHand(&t, seed)
 		if !(h.missM < atMissM && h.pitchErr < atPitchRad && h.jawErr < atJawRad) {
 			continue
@@ -163,45 +167,23 @@ func (p *posture) bestRoll(pitch float64, s side) (best hand, cost float64) {
 	return best, cost
 }
 
-// seed returns a start for the search: the arm's plane turned to the box, the elbow up, the hand at the pitch.
-func (p *posture) seed(pitch float64) Joints {
-	return Joints{p.chain.panTowards(p.at), -0.3, 0.8, pitch - 0.5, 0}
-}
-
-// rolls returns the two rolls at which the jaw axis has the heading, for the seed's pan.
-func (p *posture) rolls(pitch, jawRad float64) [2]float64 {
-	q := p.seed(pitch)
-	var f frames
-	p.chain.forward(&q, p.tool, &f)
-	sin, cos := math.Sincos(jawRad)
-	off := units.Vec3{-sin, cos, 0}
-	roll := math.Atan2(-f.rot.Column(0).Dot(off), f.rot.Column(1).Dot(off))
-	return [2]float64{roll, math.Remainder(roll+math.Pi, 2*math.Pi)}
-}
-
 // keep returns the posture at another height, the pitch falling where it must.
-func (p *posture) keep(point units.Vec3, pitch float64, s side, seed Joints) (hand, bool) {
+func (p *posture) keep(point units.Vec3, pitch float64, s side, like Joints) (hand, bool) {
 	for _, fall := range fallsDeg() {
 		t := handTarget{point: point, tool: s.tool, pitchRad: pitch - units.RadFromDeg(fall), jawRad: s.jawRad}
+		seed, gapM := p.chain.handSeed(&t, false)
+		if math.Abs(seed[WristRoll]-like[WristRoll]) > math.Pi/2 {
+			seed, gapM = p.chain.handSeed(&t, true)
+		}
+		if gapM > heightGapM {
+			continue
+		}
 		h := p.chain.reachHand(&t, seed)
-		if h.missM < heightMissM && h.pitchErr < heightErrRad && math.Abs(h.joints[WristRoll]-seed[WristRoll]) <= mostSpinRad {
+		if h.missM < heightMissM && h.pitchErr < heightErrRad && math.Abs(h.joints[WristRoll]-like[WristRoll]) <= mostSpinRad {
 			return h, true
 		}
 	}
 	return hand{}, false
-}
-
-// wristInReach tells cheaply whether the wrist could be where the pitch wants it: a test that never refuses what can
-// be reached, since it allows 3 cm more than the two links are long.
-func (p *posture) wristInReach(pitch float64) bool {
-	const (
-		shoulderR, shoulderZ = 0.0304, 0.1166 // lift axis from the pan axis, and its height
-		links, hand, slack   = 0.251, 0.1592, 0.03
-	)
-	pan := p.chain.links[Pan].offset
-	r := math.Hypot(p.at[0]-pan[0], p.at[1]-pan[1])
-	sin, cos := math.Sincos(pitch)
-	return math.Hypot(r-hand*cos-shoulderR, p.at[2]+hand*sin-shoulderZ) <= links+slack
 }
 
 // positionMissM is the largest miss of the position alone over the three points.

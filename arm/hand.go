@@ -29,6 +29,7 @@ const (
 	jawWeightM     = 0.03
 	handIterations = 60
 	handSolvedM2   = 1e-12 // weighted squared error that ends the search: a micrometre
+	handStillPart  = 1e-2  // an improvement by a smaller part is none: such a hand stays out of reach
 )
 
 // handResidual is the weighted error of a configuration; the first three entries are the position's, in metres.
@@ -67,7 +68,7 @@ func (c *Chain) reachHand(t *handTarget, seed Joints) hand {
 		c.forward(&next, t.tool, &g)
 		r2 := t.residual(&next, &g)
 		if cost2 := r2.cost(); ok && cost2 < cost {
-			settled := cost-cost2 < handSolvedM2
+			settled := cost-cost2 < handSolvedM2 || cost-cost2 < handStillPart*cost && damping <= lmFirstDamping
 			q, f, r, cost = next, g, r2, cost2
 			damping = math.Max(damping*lmShrink, lmLeastDamping)
 			if settled {
@@ -79,6 +80,41 @@ func (c *Chain) reachHand(t *handTarget, seed Joints) hand {
 	}
 	return hand{joints: q, missM: units.Vec3{r[0], r[1], r[2]}.Norm(),
 		pitchErr: math.Abs(r[3]) / pitchWeightM, jawErr: math.Abs(r[4]) / jawWeightM}
+}
+
+// handSeed returns the closed form for the target with the elbow up, brought within the limits, and by how much the
+// wrist is out of reach. The jaws close along the same line with the hand turned half round. Heading and roll depend
+// on each other, since the tool is beside the roll axis; each round brings them together by the ratio of that offset
+// to the distance.
+func (c *Chain) handSeed(t *handTarget, half bool) (seed Joints, gapM float64) {
+	const rounds = 4
+	p := &c.plane
+	sinP, cosP := math.Sincos(t.pitchRad)
+	jawRad := t.jawRad
+	if half {
+		jawRad += math.Pi
+	}
+	_, normal0, lateral0 := c.rolled(units.Vec3{1, 0, 0}, 0)
+	zero := math.Atan2(lateral0, normal0)
+	heading, radial := p.heading(t.point[0], t.point[1], 0, false)
+	var at tool
+	var roll float64
+	for range rounds {
+		sin, cos := math.Sincos(jawRad - heading)
+		roll = wrapped(math.Atan2(sin*sinP, cos) - zero)
+		at = c.toolAt(t.tool, roll)
+		heading, radial = p.heading(t.point[0], t.point[1], at.side, false)
+	}
+	x := radial - p.lift[0] - at.along*cosP - at.normal*sinP
+	z := t.point[2] - p.lift[1] + at.along*sinP - at.normal*cosP
+	f, _ := p.folds(x, z, t.pitchRad)
+	d := math.Hypot(x, z)
+	return c.clamp(Joints{panRad(heading), f.lift, f.elbow, f.wrist, roll}), math.Max(d-p.far, p.near-d)
+}
+
+// panTowards returns the pan that turns the arm's plane to the target; it may lie outside the limits.
+func (c *Chain) panTowards(target units.Vec3) float64 {
+	return -math.Atan2(target[1]-c.plane.pan[1], target[0]-c.plane.pan[0])
 }
 
 // handStep returns (JᵀJ + μ)⁻¹Jᵀr over the joints that no limit holds.

@@ -125,8 +125,3 @@ func (p *plane) folded(slope, between, pitchRad float64) (f fold) {
 	f.wrist = wrapped(pitchRad - f.lift - f.elbow)
 	return f
 }
-
-// panTowards returns the pan that turns the arm's plane to the target; it may lie outside the limits.
-func (c *Chain) panTowards(target units.Vec3) float64 {
-	return -math.Atan2(target[1]-c.plane.pan[1], target[0]-c.plane.pan[0])
-}

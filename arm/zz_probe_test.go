@@ -72,7 +72,7 @@ func TestProbeFar(t *testing.T) {
 		}
 		if s.MissM > best+1e-5 {
 			worse++
-			_ = best
+			fmt.Printf("worse: %.4f vs %.4f at %v q %v\n", s.MissM*1e3, best*1e3, p, s.Joints)
 		}
 	}
 	fmt.Println("worse", worse, "of", n, quant(ns))
@@ -81,4 +81,28 @@ func TestProbeFar(t *testing.T) {
 		s := Best(c, p)
 		fmt.Println(p, s.MissM*1e3, s.Iterations, time.Since(t0))
 	}
+}
+
+func TestProbePose(t *testing.T) {
+	c := SO101()
+	r := rand.New(rand.NewPCG(7, 9))
+	const n = 50000
+	ok, slow := 0, 0
+	var ns []int64
+	for range n {
+		q := probeJoints(r, c)
+		p, m := c.TipPose(q)
+		t0 := time.Now()
+		s := BestPose(c, Pose{p, m})
+		ns = append(ns, time.Since(t0).Nanoseconds())
+		if s.Iterations > 0 {
+			slow++
+		}
+		if s.MissM <= 1e-3 && s.TurnRad <= math.Pi/180 {
+			ok++
+		} else {
+			fmt.Printf("miss %.3f mm %.3f deg at %v from %v: %v\n", s.MissM*1e3, s.TurnRad*57.3, p, q, s.Joints)
+		}
+	}
+	fmt.Println(ok, "of", n, "slow", slow, quant(ns))
 }

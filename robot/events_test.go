@@ -76,8 +76,8 @@ func TestEventReaderLeaves(t *testing.T) {
 			waits <- nil
 		}()
 		resume()
-		for e := range r.client.Events(t.Context(), &contractv1.EventsRequest{MissionId: "m1"}) {
-			if e.GetSeq() == 2 {
+		for e, err := range r.client.Events(t.Context(), &contractv1.EventsRequest{MissionId: "m1"}) {
+			if err != nil || e.GetSeq() == 2 {
 				break
 			}
 		}

@@ -109,12 +109,15 @@ func TestNoMotionAfterTheLatch(t *testing.T) {
 	}
 }
 
-// TestNoWayToReset: what an agent can call is a closed list, none of it opens the latch, and the robot has no other
-// method.
+// TestNoWayToReset: what an agent can call is a closed list, none of it opens the latch, and the robot has no method
+// beside that list but the two named here.
 //
 // Verifies: P02
 func TestNoWayToReset(t *testing.T) {
-	reachable := map[string]bool{"Run": true}
+	reachable := map[string]bool{
+		"Run":     true, // by whoever built the robot
+		"Explain": true, // by a person beside it; it judges and starts nothing
+	}
 	client := reflect.TypeFor[transport.Client]()
 	for i := range client.NumMethod() {
 		reachable[client.Method(i).Name] = true

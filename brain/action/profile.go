@@ -34,7 +34,9 @@ type Think struct {
 }
 
 // NamedProfiles lists the profiles that have a name, in the order help texts show them.
-func NamedProfiles() []string { return []string{"plain", "action", "hermes", "qwen3", "think", "mistral", "harmony"} }
+func NamedProfiles() []string {
+	return []string{"plain", "action", "hermes", "qwen3", "think", "mistral", "harmony"}
+}
 
 // ProfileNamed returns the profile of the name; the error lists the names.
 func ProfileNamed(name string) (Profile, error) {

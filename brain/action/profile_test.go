@@ -48,7 +48,7 @@ func TestWrappersByProfile(t *testing.T) {
 		{"mistral", "[TOOL_CALLS][" + named + "]", action.Calls, "N5"},
 		{"mistral", "[TOOL_CALLS] [" + named + "," + named + "]", action.Ambiguous, ""},
 		{"mistral", "[TOOL_CALLS] [" + named, action.Truncated, ""},
-		{"mistral", "[TOOL_CALLS] [" + named + "] and so on", action.Ambiguous, ""},
+		{"mistral", "[TOOL_CALLS] [" + named + "] and so on", action.Malformed, ""},
 		{"mistral", "[TOOL_CALLS]" + named, action.Malformed, ""},
 		{"mistral", "[TOOL_CALLS][]", action.Malformed, ""},
 		{"harmony", `<|channel|>commentary to=functions.pick <|constrain|>json<|message|>{"name":"red cube",}<|call|>`, action.Calls, "N5 N5 N4"},
@@ -57,7 +57,7 @@ func TestWrappersByProfile(t *testing.T) {
 		{"harmony", `<|channel|>commentary to=functions.pick{}<|call|>`, action.Malformed, ""},
 		{"harmony", "<|channel|>analysis<|message|>" + pick + "<|end|><|start|>assistant<|channel|>commentary to=functions.dock <|constrain|>json<|message|>{}<|call|>", action.Calls, "T1 N5 N5"},
 		{"plain", "<tool_call>" + pick + "</tool_call>", action.Ambiguous, ""},
-		{"plain", "[TOOL_CALLS][" + pick + "]", action.Ambiguous, ""},
+		{"plain", "[TOOL_CALLS][" + pick + "]", action.Malformed, ""},
 	} {
 		r := profiled(t, c.profile, c.raw)
 		if r.Kind != c.kind || codes(r) != c.changes {

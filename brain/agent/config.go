@@ -17,8 +17,11 @@ type Config struct {
 	Provider llm.Provider
 	Profile  action.Profile // how this model's envelope departs from the plain one
 	Sampling llm.Sampling
-	Native   bool              // offer tools through the provider's own field too
-	Lease    *contractv1.Lease // sent with every start; nil: none
+	Native   bool // offer tools through the provider's own field too
+	// Constrained has the provider hold every reply to the schema of one call, which always has a branch to decline; not
+	// together with Native.
+	Constrained bool
+	Lease       *contractv1.Lease // sent with every start; nil: none
 	// Functions are Go functions offered beside the robot's capabilities.
 	Functions []tool.Function
 
@@ -36,6 +39,9 @@ type Config struct {
 func (c Config) validated() (Config, error) {
 	if c.Client == nil || c.Provider == nil {
 		return c, errors.New("agent: a client and a provider are needed")
+	}
+	if c.Native && c.Constrained {
+		return c, errors.New("agent: replies are native or constrained, not both")
 	}
 	for _, bound := range []struct {
 		at       *int

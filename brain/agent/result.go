@@ -14,6 +14,7 @@ const (
 	Reported    Ended = "reported"     // report_result was called
 	Prose       Ended = "prose"        // the model wrote prose, which is no claim
 	Silence     Ended = "silence"      // the model wrote nothing
+	Declined    Ended = "declined"     // the model took the branch that calls nothing, which is no claim
 	Unreadable  Ended = "unreadable"   // too many replies in a row that could not be read
 	OutOfCalls  Ended = "out_of_calls" // the bound on model calls was met
 	TaskRefused Ended = "task_refused" // the robot did not open the task

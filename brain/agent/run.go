@@ -39,6 +39,9 @@ func Run(ctx context.Context, cfg Config, request *contractv1.OpenTaskRequest) (
 	if err != nil {
 		return Result{}, err
 	}
+	if _, taken := registry.Tool(llm.DeclineName); taken && cfg.Constrained {
+		return Result{}, fmt.Errorf("agent: a tool is named %q, which is how a constrained model declines", llm.DeclineName)
+	}
 	l := newLoop(cfg, manifest, registry, task, request.GetWords())
 	l.open(manifest)
 	ended, err := l.play(ctx)
@@ -62,12 +65,16 @@ type loop struct {
 }
 
 func newLoop(cfg Config, m *contractv1.Manifest, registry *tool.Registry, task *contractv1.Task, words string) *loop {
+	system, names := SystemPrompt(m, registry.Tools()), registry.Names()
+	if cfg.Constrained {
+		system, names = system+declineLine, append(names, llm.DeclineName)
+	}
 	return &loop{
 		cfg: cfg, registry: registry, task: task, words: words, left: cfg.MaxModelCalls,
 		policy: policy{maxRepeats: cfg.MaxRepeats, maxReplans: cfg.MaxReplans, goal: task.GetGoal() != "", started: map[string]int{}},
-		offer:  action.Offer{Tools: registry.Names(), Native: cfg.Native, Profile: cfg.Profile},
+		offer:  action.Offer{Tools: names, Native: cfg.Native, Profile: cfg.Profile},
 		messages: []llm.Message{
-			{Role: llm.System, Content: SystemPrompt(m, registry.Tools())},
+			{Role: llm.System, Content: system},
 			{Role: llm.User, Content: words},
 		},
 	}
@@ -79,22 +86,36 @@ func (l *loop) play(ctx context.Context) (Ended, error) {
 		l.left--
 		l.out.ModelCalls++
 		begun := l.cfg.Now()
-		reply, err := l.cfg.Provider.Chat(ctx, llm.Request{
-			Messages: l.messages, Tools: specs(l.registry.Tools(), !l.closing), Native: l.cfg.Native, Sampling: l.cfg.Sampling,
-		})
+		reply, fault, err := l.ask(ctx)
 		if err != nil {
-			return Lost, fmt.Errorf("agent: %s: %w", l.cfg.Provider.Name(), err)
+			return Lost, err
 		}
 		l.out.Tokens.Prompt += reply.Tokens.Prompt
 		l.out.Tokens.Completion += reply.Tokens.Completion
-		rec := Record{Event: "step", Step: l.out.ModelCalls, StopReason: reply.StopReason, Tokens: reply.Tokens, LatencyMS: milliseconds(l.cfg.Now() - begun)}
+		rec := Record{Event: "step", Step: l.out.ModelCalls, Fault: fault, LatencyMS: milliseconds(l.cfg.Now() - begun)}
 		ended, err := l.step(ctx, reply, &rec)
-		l.trace(rec.withRaw(reply.Raw))
+		l.trace(rec.with(reply))
 		if ended != "" || err != nil {
 			return ended, err
 		}
 	}
 	return OutOfCalls, nil
+}
+
+// ask gets the model's next reply. A reply of which only the model's side is broken is taken as far as it came, without a
+// stop reason, and fault says what happened to it: it is answered with feedback like any other that cannot be read.
+func (l *loop) ask(ctx context.Context) (reply llm.Reply, fault string, err error) {
+	reply, err = l.cfg.Provider.Chat(ctx, llm.Request{
+		Messages: l.messages, Tools: specs(l.registry.Tools(), !l.closing), Native: l.cfg.Native, Constrained: l.cfg.Constrained, Sampling: l.cfg.Sampling,
+	})
+	var f *llm.Fault
+	switch {
+	case err == nil:
+		return reply, "", nil
+	case errors.As(err, &f) && f.OfModel() && ctx.Err() == nil:
+		return llm.Reply{Raw: f.Raw, Wire: f.Wire}, f.Error(), nil
+	}
+	return llm.Reply{}, "", fmt.Errorf("agent: %s: %w", l.cfg.Provider.Name(), err)
 }
 
 // step acts on one reply. An empty end means that the run goes on.
@@ -113,6 +134,10 @@ func (l *loop) step(ctx context.Context, reply llm.Reply, rec *Record) (Ended, e
 		return l.noCall(reply.Raw), nil
 	case action.Calls:
 		l.row = 0
+		if reason, declined := l.declined(reading.Calls); declined {
+			l.out.Prose = append(l.out.Prose, reason)
+			return Declined, nil
+		}
 		return l.run(ctx, reading.Calls, rec)
 	case action.Truncated, action.Malformed, action.DuplicateKey, action.Ambiguous, action.UnknownTool, action.TooLarge:
 	}
@@ -128,6 +153,17 @@ func (l *loop) noCall(raw []byte) Ended {
 	return Prose
 }
 
+// declined reports whether the model took the branch of its schema that calls nothing, and the reason it gave: the
+// arguments as they came, since nothing is decided on them. A model without a schema was offered no such branch.
+func (l *loop) declined(calls []action.Call) (reason string, declined bool) {
+	for _, c := range calls {
+		if l.cfg.Constrained && c.Tool == llm.DeclineName {
+			return string(c.Args), true
+		}
+	}
+	return "", false
+}
+
 // correct answers an unreadable reply with feedback, or ends the run when that did not help.
 func (l *loop) correct(r action.Reading, rec *Record) Ended {
 	l.row++
@@ -136,6 +172,9 @@ func (l *loop) correct(r action.Reading, rec *Record) Ended {
 	}
 	l.out.Corrections++
 	rec.Feedback = feedback(r)
+	if rec.Fault != "" {
+		rec.Feedback = fmt.Sprintf("Your last message could not be taken over from the model server (%s), and called nothing. Write one call, alone.", rec.Fault)
+	}
 	l.messages = append(l.messages, llm.Message{Role: llm.User, Content: rec.Feedback})
 	return ""
 }
@@ -238,7 +277,7 @@ func (l *loop) close(ctx context.Context, ended Ended, err error) (Result, error
 func (l *loop) open(m *contractv1.Manifest) {
 	l.trace(Record{Event: "open", Open: &Opening{
 		Words: l.words, Goal: l.task.GetGoal(), TaskHash: l.task.GetTaskHash(), Model: l.cfg.Provider.Name(),
-		Sampling: l.cfg.Sampling, Manifest: m.GetManifestHash(), System: l.messages[0].Content,
+		Sampling: l.cfg.Sampling, Native: l.cfg.Native, Constrained: l.cfg.Constrained, Profile: l.cfg.Profile, Manifest: m.GetManifestHash(), System: l.messages[0].Content,
 	}})
 }
 

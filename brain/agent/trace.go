@@ -27,6 +27,10 @@ type Record struct {
 	Raw        string       `json:"raw,omitempty"`        // the model's bytes, where they are UTF-8
 	RawBytes   []byte       `json:"raw_base64,omitempty"` // the same, where they are not
 	StopReason string       `json:"stop_reason,omitempty"`
+	ToolCalls  []NativeCall `json:"tool_calls,omitempty"`  // what the wire carried apart from the content
+	Wire       string       `json:"wire,omitempty"`        // the server's answer byte by byte, where it is UTF-8
+	WireBytes  []byte       `json:"wire_base64,omitempty"` // the same, where it is not
+	Fault      string       `json:"fault,omitempty"`       // why the answer was no whole reply
 	Reading    *ReadRecord  `json:"reading,omitempty"`
 	Results    []StepResult `json:"results,omitempty"`
 	Feedback   string       `json:"feedback,omitempty"`
@@ -45,6 +49,20 @@ type Opening struct {
 	Sampling llm.Sampling `json:"sampling"`
 	Manifest string       `json:"manifest_hash"`
 	System   string       `json:"system"`
+	// How replies were asked for and read; a replay reads them the same way.
+	Native      bool           `json:"native,omitempty"`
+	Constrained bool           `json:"constrained,omitempty"`
+	Profile     action.Profile `json:"profile"`
+}
+
+// NativeCall is a call of the wire format, byte by byte.
+type NativeCall struct {
+	ID       string `json:"id,omitempty"`
+	Name     []byte `json:"name_base64,omitempty"` // where it is not UTF-8
+	NameText string `json:"name,omitempty"`
+	Args     []byte `json:"arguments_base64,omitempty"` // where they are not UTF-8
+	ArgsText string `json:"arguments,omitempty"`
+	Decoded  bool   `json:"decoded,omitempty"`
 }
 
 // ReadRecord is what action read.
@@ -97,14 +115,45 @@ type nowhere struct{}
 
 func (nowhere) Trace(Record) error { return nil }
 
-// withRaw returns the record with the model's bytes, exactly.
-func (r Record) withRaw(raw []byte) Record {
-	if utf8.Valid(raw) {
-		r.Raw = string(raw)
-	} else {
-		r.RawBytes = raw
+// with returns the record with the model's bytes and the server's, exactly.
+func (r Record) with(reply llm.Reply) Record {
+	r.StopReason, r.Tokens = reply.StopReason, reply.Tokens
+	r.Raw, r.RawBytes = exact(reply.Raw)
+	r.Wire, r.WireBytes = exact(reply.Wire)
+	for _, c := range reply.ToolCalls {
+		n := NativeCall{ID: c.ID, Decoded: c.Decoded}
+		n.NameText, n.Name = exact([]byte(c.Name))
+		n.ArgsText, n.Args = exact([]byte(c.ArgumentsText))
+		r.ToolCalls = append(r.ToolCalls, n)
 	}
 	return r
+}
+
+// Reply returns what the model said in a step, byte by byte, as it can be said again.
+func (r Record) Reply() llm.Reply {
+	out := llm.Reply{Raw: whole(r.Raw, r.RawBytes), StopReason: r.StopReason, Tokens: r.Tokens, Wire: whole(r.Wire, r.WireBytes)}
+	for _, n := range r.ToolCalls {
+		out.ToolCalls = append(out.ToolCalls, llm.ToolCall{
+			ID: n.ID, Name: string(whole(n.NameText, n.Name)), ArgumentsText: string(whole(n.ArgsText, n.Args)), Decoded: n.Decoded,
+		})
+	}
+	return out
+}
+
+// exact returns the bytes as text where JSON can hold them so, and as they are where not.
+func exact(b []byte) (text string, raw []byte) {
+	if utf8.Valid(b) {
+		return string(b), nil
+	}
+	return "", b
+}
+
+// whole is the inverse of exact.
+func whole(text string, raw []byte) []byte {
+	if raw != nil {
+		return raw
+	}
+	return []byte(text)
 }
 
 // readRecord turns a reading into its trace form.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -29,7 +30,7 @@ func (f *evalFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&f.body, "body", "sim", "body to run on: sim")
 	c.Flags().StringVar(&f.gate, "gate", f.gate, "on, off or both; off exists in the simulator's lab only")
 	c.Flags().StringVar(&f.out, "out", "", "folder to save the run in, with a trace of every episode")
-	c.Flags().StringSliceVar(&f.agents, "agents", f.agents, "agents to run: "+strings.Join(agentNames(), ", "))
+	c.Flags().StringSliceVar(&f.agents, "agents", f.agents, "agents to run: "+strings.Join(agentNames(), ", ")+"; or a model: "+modelForms)
 	c.Flags().IntVar(&f.repeats, "repeats", f.repeats, "repeats of every seed")
 	c.Flags().IntVar(&f.workers, "workers", runtime.NumCPU(), "episodes at one time")
 	c.Flags().BoolVar(&f.asJSON, "json", false, "one JSON object per episode and a last line with the signature")
@@ -59,8 +60,8 @@ func (f *evalFlags) plan() (eval.Plan, error) {
 		return p, badInput(fmt.Errorf("--repeats and --workers count from 1, and there must be an agent"))
 	}
 	for _, a := range f.agents {
-		if !slices.Contains(agentNames(), a) {
-			return p, badInput(fmt.Errorf("there is no agent %q; the agents are %s", a, strings.Join(agentNames(), ", ")))
+		if !isModel(a) && !slices.Contains(agentNames(), a) {
+			return p, badInput(fmt.Errorf("there is no agent %q; the agents are %s; a model is %s", a, strings.Join(agentNames(), ", "), modelForms))
 		}
 	}
 	return p, nil
@@ -94,7 +95,11 @@ func (f *evalFlags) run(ctx context.Context, progressTo io.Writer, suiteName str
 	if err != nil {
 		return eval.Report{}, err
 	}
-	options := lab.Options{Series: f.out != ""}
+	brains, err := brainsOf(f.agents, os.LookupEnv)
+	if err != nil {
+		return eval.Report{}, err
+	}
+	options := lab.Options{Series: f.out != "", Brains: brains}
 	if f.out != "" {
 		options.TraceDir = filepath.Join(f.out, tracesFolder)
 		if err := t.keep(f.out); err != nil {

@@ -93,7 +93,7 @@ Exit codes: 0 done or fine, 1 our error, 2 bad input, 3 refused, 4 not done,
 		},
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return badInput(err) })
-	root.AddCommand(newCall(), newCheck(), newDemo(), newEval(), newReplay(), newReport())
+	root.AddCommand(newCall(), newCheck(), newDemo(), newEval(), newRead(), newReplay(), newReport())
 	return root
 }
 

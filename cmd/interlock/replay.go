@@ -37,15 +37,15 @@ Exit codes: 0 every verdict is the same, 2 no such run or episode, 4 one differs
 			if !ok {
 				return badInput(fmt.Errorf("%s holds no episode %q; one of its %d is %q", a[0], a[1], len(run.Episodes), run.Episodes[0].ID))
 			}
-			replies, err := repliesOf(then)
+			recording, err := recordingOf(then)
 			if err != nil {
 				return badInput(err)
 			}
-			now, err := replay(cmd.Context(), a[0], then, replies)
+			now, err := replay(cmd.Context(), a[0], then, recording)
 			if err != nil {
 				return err
 			}
-			return compare(cmd.OutOrStdout(), then, now, replies)
+			return compare(cmd.OutOrStdout(), then, now, recording.Replies)
 		},
 		ValidArgsFunction: func(_ *cobra.Command, a []string, _ string) ([]string, cobra.ShellCompDirective) {
 			if len(a) != 1 {
@@ -64,8 +64,8 @@ Exit codes: 0 every verdict is the same, 2 no such run or episode, 4 one differs
 	}
 }
 
-// repliesOf reads what the model said in the episode from its trace.
-func repliesOf(e *eval.Episode) (replies []llm.Reply, err error) {
+// recordingOf reads what the model said in the episode from its trace.
+func recordingOf(e *eval.Episode) (recording *lab.Recording, err error) {
 	if e.Record.Trace == "" {
 		return nil, fmt.Errorf("no trace of %s was kept; run with --out", e.ID)
 	}
@@ -74,11 +74,11 @@ func repliesOf(e *eval.Episode) (replies []llm.Reply, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	return lab.ReadReplies(f)
+	return lab.ReadRecording(f)
 }
 
 // replay plays the episode again in a fresh world.
-func replay(ctx context.Context, dir string, e *eval.Episode, replies []llm.Reply) (*eval.Episode, error) {
+func replay(ctx context.Context, dir string, e *eval.Episode, recording *lab.Recording) (*eval.Episode, error) {
 	t, err := loadTrial(filepath.Join(dir, suiteCopy), filepath.Join(dir, contractCopy))
 	if err != nil {
 		return nil, err
@@ -88,7 +88,7 @@ func replay(ctx context.Context, dir string, e *eval.Episode, replies []llm.Repl
 		return nil, badInput(fmt.Errorf("the saved suite has no scenario %q", e.Record.Scenario))
 	}
 	t.suite.Scenarios[0].Seeds = []int64{e.Record.Seed}
-	l, err := lab.New(t.contract, lab.Options{Replies: replies})
+	l, err := lab.New(t.contract, lab.Options{Replay: recording})
 	if err != nil {
 		return nil, err
 	}
@@ -105,6 +105,9 @@ func compare(out io.Writer, then, now *eval.Episode, replies []llm.Reply) error 
 	fmt.Fprintf(&b, "%s: %s\n", then.ID, then.Request)
 	for i, r := range replies {
 		fmt.Fprintf(&b, "  reply %d  %s\n", i+1, strings.Join(strings.Fields(string(r.Raw)), " "))
+		for _, c := range r.ToolCalls {
+			fmt.Fprintf(&b, "           by the wire: %s %s\n", c.Name, c.ArgumentsText)
+		}
 	}
 	same := 0
 	for i := range max(len(then.Calls), len(now.Calls)) {

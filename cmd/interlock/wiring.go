@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 
+	"interlock/body"
 	"interlock/body/guard"
 	"interlock/body/sim"
 	"interlock/contract"
@@ -21,17 +22,30 @@ const missionBudget = 8
 // folded is a robot with its driver and simulator in this process.
 type folded struct {
 	client transport.Client
+	robot  *robot.Robot
+	guard  *guard.Guard // the driver's stop and its reset: a person's, never a model's
 	end    func() error // stops the robot and waits for it
 }
 
-// fold starts a robot on the embedded simulator. The table holds the contract's first object at (22, 3) cm, as in the
-// published experiment.
+// fold starts a robot on the embedded simulator, in virtual time. The table holds the contract's first object at (22, 3)
+// cm, as in the published experiment.
 func fold(ctx context.Context, c *contract.Contract) (*folded, error) {
+	return foldPaced(ctx, c, tableFor(c, [2]float64{0.22, 0.03}), robot.Lockstep)
+}
+
+// tableFor is a table with as many of the contract's objects as there are spots, in order; x and y in metres.
+func tableFor(c *contract.Contract, spots ...[2]float64) sim.Config {
 	cfg := sim.DefaultConfig()
-	if len(c.Objects) > 0 {
-		o := c.Objects[0]
-		cfg.Objects = []sim.Object{{Label: o.Label, Position: units.Vec3{0.22, 0.03, o.SizeM[2] / 2}, EdgeM: o.SizeM[2]}}
+	for i, o := range c.Objects[:min(len(spots), len(c.Objects))] {
+		cfg.Objects = append(cfg.Objects, sim.Object{
+			Label: o.Label, Position: units.Vec3{spots[i][0], spots[i][1], o.SizeM[2] / 2}, EdgeM: o.SizeM[2],
+		})
 	}
+	return cfg
+}
+
+// foldPaced starts a robot on the embedded simulator, in the time that the pacer makes.
+func foldPaced(ctx context.Context, c *contract.Contract, cfg sim.Config, pace func(body.Stepper) robot.Pacer) (*folded, error) {
 	plant, err := sim.New(cfg)
 	if err != nil {
 		return nil, err
@@ -44,7 +58,7 @@ func fold(ctx context.Context, c *contract.Contract) (*folded, error) {
 	driver := guard.New(plant, lab.GuardConfig(c))
 	r, err := robot.New(robot.Config{
 		Contract: c, Alignment: alignment, Gate: gate.New(c, alignment, planner), Body: driver,
-		Pacer: robot.Lockstep(driver), MaxMissions: missionBudget,
+		Pacer: pace(driver), MaxMissions: missionBudget,
 	})
 	if err != nil {
 		return nil, err
@@ -52,5 +66,5 @@ func fold(ctx context.Context, c *contract.Contract) (*folded, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	ended := make(chan error, 1)
 	go func() { ended <- r.Run(ctx) }()
-	return &folded{client: inproc.New(r), end: func() error { cancel(); return <-ended }}, nil
+	return &folded{client: inproc.New(r), robot: r, guard: driver, end: func() error { cancel(); return <-ended }}, nil
 }

@@ -11,8 +11,6 @@ import (
 	"time"
 
 	"interlock/brain/agent"
-	"interlock/brain/llm"
-	"interlock/brain/llm/scripted"
 	"interlock/brain/tool"
 	contractv1 "interlock/contract/v1"
 	"interlock/eval"
@@ -45,6 +43,9 @@ func (l *Lab) Episode(ctx context.Context, spec eval.EpisodeSpec) (out eval.Outc
 		return eval.Outcome{}, fmt.Errorf("settle: %w", err)
 	}
 	out = outcome(&result)
+	if b, ok := l.brains[spec.Agent]; ok {
+		out.Model = b.Provider.Name()
+	}
 	out.Verdict, out.Trace, out.Series, out.Wall = s.judge.Verdict(s.truth), path, s.series, time.Since(begun)
 	out.ContractHash, out.Normalised = l.contract.Hash(), int(noise)
 	return out, nil
@@ -52,11 +53,13 @@ func (l *Lab) Episode(ctx context.Context, spec eval.EpisodeSpec) (out eval.Outc
 
 // play lets the agent act on the request. It returns the path of the trace, if one is kept.
 func (l *Lab) play(ctx context.Context, s *scene, spec *eval.EpisodeSpec, noise *noiseCount) (result agent.Result, path string, err error) {
-	provider, err := l.provider(spec, s)
+	brain, err := l.brain(spec, s)
 	if err != nil {
 		return agent.Result{}, "", err
 	}
-	cfg := agent.Config{Client: s.client, Provider: provider, MaxModelCalls: modelCalls, Tracer: noise}
+	begun := time.Now()
+	cfg := agent.Config{Client: s.client, MaxModelCalls: modelCalls, Tracer: noise, Now: func() time.Duration { return time.Since(begun) }}
+	brain.put(&cfg)
 	if spec.Scenario.ModelCalls > 0 {
 		cfg.MaxModelCalls = spec.Scenario.ModelCalls
 	}
@@ -77,17 +80,6 @@ func (l *Lab) play(ctx context.Context, s *scene, spec *eval.EpisodeSpec, noise 
 		err = fmt.Errorf("the robot did not open the task: %s", result.Task.GetRefusals()[0].GetSays())
 	}
 	return result, path, err
-}
-
-// provider builds the agent's model. Only the truth-reader is handed anything of the scene, and only a yes or no.
-func (l *Lab) provider(spec *eval.EpisodeSpec, s *scene) (llm.Provider, error) {
-	if l.replies != nil {
-		return &recorded{name: spec.Agent, replies: l.replies}, nil
-	}
-	if spec.Agent == TruthReader {
-		return scripted.TruthReader(func() bool { return spec.Scenario.Feasible && s.judge.Verdict(s.truth).Done }), nil
-	}
-	return scripted.New(spec.Agent)
 }
 
 // noiseCount is a tracer that counts the changes of representation noise in a model's replies.

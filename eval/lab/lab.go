@@ -3,9 +3,9 @@ package lab
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"interlock/body/sim"
-	"interlock/brain/llm"
 	"interlock/brain/llm/scripted"
 	"interlock/contract"
 	"interlock/eval"
@@ -20,15 +20,18 @@ type Lab struct {
 	alignment  contract.Alignment
 	keepSeries bool
 	traces     string // directory for step-by-step traces; empty: none are kept
-	replies    []llm.Reply
+	brains     map[string]Brain
+	replay     *Recording
 }
 
 // Options say what a lab keeps beside the records.
 type Options struct {
 	Series   bool   // moments of every episode, for plots
 	TraceDir string // where a step-by-step trace of every episode goes; empty: nowhere
-	// Replies make every agent say these again, whatever its name: the replay of one recorded episode. nil: none.
-	Replies []llm.Reply
+	// Brains are agents besides the scripted ones, by the names that a plan gives them.
+	Brains map[string]Brain
+	// Replay makes every agent say again what one recorded episode holds, whatever its name. nil: none.
+	Replay *Recording
 }
 
 var _ eval.Builder = (*Lab)(nil)
@@ -43,7 +46,7 @@ func New(c *contract.Contract, o Options) (*Lab, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Lab{contract: c, alignment: robot.Align(c, plant.Describe(), p), keepSeries: o.Series, traces: o.TraceDir, replies: o.Replies}, nil
+	return &Lab{contract: c, alignment: robot.Align(c, plant.Describe(), p), keepSeries: o.Series, traces: o.TraceDir, brains: o.Brains, replay: o.Replay}, nil
 }
 
 // Checks answers the suite loader's questions about a contract.
@@ -79,6 +82,14 @@ func (l *Lab) Bench() eval.Bench {
 	for _, name := range scripted.Names() {
 		agents[name] = "scripted"
 	}
+	var unpinned []string
+	for name, b := range l.brains {
+		agents[name] = b.parameters()
+		if !b.Pinned() {
+			unpinned = append(unpinned, name)
+		}
+	}
+	slices.Sort(unpinned)
 	m := l.contract.Manifest(l.alignment)
-	return eval.Bench{ContractHash: l.contract.Hash(), ToolsHash: m.GetManifestHash(), Agents: agents}
+	return eval.Bench{ContractHash: l.contract.Hash(), ToolsHash: m.GetManifestHash(), Agents: agents, Unpinned: unpinned}
 }

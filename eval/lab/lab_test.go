@@ -193,7 +193,7 @@ func TestSevenRequests(t *testing.T) {
 	}
 }
 
-// Verifies: P14, P15
+// Verifies: P14
 //
 // No seeded failure that a healthy witness can see is taken for success, judged on truth; and no more than 2 % of the
 // true successes are missed.

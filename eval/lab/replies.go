@@ -15,9 +15,15 @@ import (
 // maxTraceLine bounds one line of a trace.
 const maxTraceLine = 16 << 20
 
-// ReadReplies returns what a model said in a traced episode, reply by reply, byte by byte.
-func ReadReplies(trace io.Reader) ([]llm.Reply, error) {
-	var replies []llm.Reply
+// Recording is what a model said in a traced episode, and how its replies were asked for and read.
+type Recording struct {
+	Opening agent.Opening
+	Replies []llm.Reply // reply by reply, byte by byte
+}
+
+// ReadRecording reads a trace.
+func ReadRecording(trace io.Reader) (*Recording, error) {
+	out := &Recording{}
 	lines := bufio.NewScanner(trace)
 	lines.Buffer(nil, maxTraceLine)
 	for n := 1; lines.Scan(); n++ {
@@ -25,16 +31,14 @@ func ReadReplies(trace io.Reader) ([]llm.Reply, error) {
 		if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
 			return nil, fmt.Errorf("trace line %d: %w", n, err)
 		}
-		if r.Event != "step" {
-			continue
+		switch {
+		case r.Open != nil:
+			out.Opening = *r.Open
+		case r.Event == "step":
+			out.Replies = append(out.Replies, r.Reply())
 		}
-		raw := r.RawBytes
-		if raw == nil {
-			raw = []byte(r.Raw)
-		}
-		replies = append(replies, llm.Reply{Raw: raw, StopReason: r.StopReason, Tokens: r.Tokens})
 	}
-	return replies, lines.Err()
+	return out, lines.Err()
 }
 
 // ErrOutOfReplies is what a replayed model answers when it is asked once more than it was in the recorded episode.

@@ -1,7 +1,7 @@
-// Command gen turns contract/v1/interlock.proto into contract/v1/interlock.pb.go without any tool outside Go: the
-// file is compiled by protocompile and handed to protoc-gen-go, built from the version that go.mod pins.
+// Command gen turns the .proto files of contract/v1 into Go without any tool outside Go: they are compiled by
+// protocompile and handed to protoc-gen-go and protoc-gen-connect-go, built from the versions that go.mod pins.
 //
-// Run it with `go generate ./contract/v1`. It must never write anything but interlock.pb.go.
+// Run it with `go generate ./contract/v1`. It must never write anything but the files in outputs.
 package main
 
 import (
@@ -12,20 +12,31 @@ import (
 	"log"
 	"os"
 	"os/exec"
+	"path/filepath"
 
 	"github.com/bufbuild/protocompile"
 	"github.com/bufbuild/protocompile/protoutil"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/descriptorpb"
 	"google.golang.org/protobuf/types/pluginpb"
 )
 
-const (
-	source = "interlock.proto"
-	output = "interlock.pb.go"
-	// plugin is the generator as a Go package: `go run` builds it from go.mod's version.
-	plugin = "google.golang.org/protobuf/cmd/protoc-gen-go"
-)
+// sources are the files that are turned into Go, whatever they import before them.
+func sources() []string { return []string{"interlock.proto", "robot_service.proto"} }
+
+// plugin is a generator as a Go package (`go run` builds it from go.mod's version), and the files it must write.
+type plugin struct {
+	path, parameter string
+	outputs         []string
+}
+
+func plugins() []plugin {
+	return []plugin{
+		{"google.golang.org/protobuf/cmd/protoc-gen-go", "paths=source_relative", []string{"interlock.pb.go", "robot_service.pb.go"}},
+		{"connectrpc.com/connect/cmd/protoc-gen-connect-go", "paths=source_relative,simple=true", []string{"contractv1connect/robot_service.connect.go"}},
+	}
+}
 
 func main() {
 	log.SetFlags(0)
@@ -33,67 +44,100 @@ func main() {
 	if err != nil {
 		log.Fatal("contract/v1/gen: ", err)
 	}
-	if err := os.WriteFile(output, code, 0o644); err != nil {
-		log.Fatal("contract/v1/gen: ", err)
+	for name, text := range code {
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			log.Fatal("contract/v1/gen: ", err)
+		}
+		if err := os.WriteFile(name, text, 0o644); err != nil {
+			log.Fatal("contract/v1/gen: ", err)
+		}
 	}
 }
 
-// generate returns the Go file for the interlock.proto that lies in dir.
-func generate(ctx context.Context, dir string) ([]byte, error) {
-	file, err := compile(ctx, dir)
+// generate returns the Go files, by name, for the sources that lie in dir.
+func generate(ctx context.Context, dir string) (map[string][]byte, error) {
+	files, err := compile(ctx, dir)
 	if err != nil {
 		return nil, err
 	}
-	request, err := proto.Marshal(&pluginpb.CodeGeneratorRequest{
-		FileToGenerate: []string{source},
-		Parameter:      proto.String("paths=source_relative"),
-		ProtoFile:      []*descriptorpb.FileDescriptorProto{file},
-	})
-	if err != nil {
-		return nil, err
+	code := map[string][]byte{}
+	for _, p := range plugins() {
+		request, err := proto.Marshal(&pluginpb.CodeGeneratorRequest{
+			FileToGenerate: sources(), Parameter: proto.String(p.parameter), ProtoFile: files,
+		})
+		if err != nil {
+			return nil, err
+		}
+		reply, err := run(ctx, p.path, request)
+		if err != nil {
+			return nil, err
+		}
+		if err := unpack(reply, p, code); err != nil {
+			return nil, err
+		}
 	}
-	reply, err := run(ctx, request)
-	if err != nil {
-		return nil, err
-	}
-	return only(reply)
+	return code, nil
 }
 
-// compile parses and links the source, comments included. It has no imports, so its own descriptor is all there is.
-func compile(ctx context.Context, dir string) (*descriptorpb.FileDescriptorProto, error) {
+// compile parses and links the sources, comments included, and returns them behind what they import.
+func compile(ctx context.Context, dir string) ([]*descriptorpb.FileDescriptorProto, error) {
 	c := protocompile.Compiler{
-		Resolver:       &protocompile.SourceResolver{ImportPaths: []string{dir}},
+		Resolver:       protocompile.WithStandardImports(&protocompile.SourceResolver{ImportPaths: []string{dir}}),
 		SourceInfoMode: protocompile.SourceInfoStandard,
 	}
-	files, err := c.Compile(ctx, source)
+	compiled, err := c.Compile(ctx, sources()...)
 	if err != nil {
 		return nil, fmt.Errorf("compile: %w", err)
 	}
-	return protoutil.ProtoFromFileDescriptor(files[0]), nil
+	var files []*descriptorpb.FileDescriptorProto
+	seen := map[string]bool{}
+	var add func(protoreflect.FileDescriptor)
+	add = func(f protoreflect.FileDescriptor) {
+		if seen[f.Path()] {
+			return
+		}
+		seen[f.Path()] = true
+		for i := range f.Imports().Len() {
+			add(f.Imports().Get(i).FileDescriptor)
+		}
+		files = append(files, protoutil.ProtoFromFileDescriptor(f))
+	}
+	for _, f := range compiled {
+		add(f)
+	}
+	return files, nil
 }
 
 // run pipes one request through the plugin.
-func run(ctx context.Context, request []byte) ([]byte, error) {
+func run(ctx context.Context, path string, request []byte) ([]byte, error) {
 	var out, errs bytes.Buffer
-	cmd := exec.CommandContext(ctx, "go", "run", plugin)
+	cmd := exec.CommandContext(ctx, "go", "run", path)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(request), &out, &errs
 	if err := cmd.Run(); err != nil {
-		return nil, fmt.Errorf("%s: %w: %s", plugin, err, errs.Bytes())
+		return nil, fmt.Errorf("%s: %w: %s", path, err, errs.Bytes())
 	}
 	return out.Bytes(), nil
 }
 
-// only unpacks the plugin's reply, which must be exactly the one file.
-func only(reply []byte) ([]byte, error) {
+// unpack adds the files of the plugin's reply to code. They must be exactly those it is known to write.
+func unpack(reply []byte, p plugin, code map[string][]byte) error {
 	var r pluginpb.CodeGeneratorResponse
 	if err := proto.Unmarshal(reply, &r); err != nil {
-		return nil, fmt.Errorf("the plugin's reply: %w", err)
+		return fmt.Errorf("the reply of %s: %w", p.path, err)
 	}
 	if r.Error != nil {
-		return nil, errors.New(r.GetError())
+		return errors.New(r.GetError())
 	}
-	if len(r.File) != 1 || r.File[0].GetName() != output {
-		return nil, fmt.Errorf("the plugin wrote %d files, wanted only %s", len(r.File), output)
+	for _, f := range r.File {
+		code[f.GetName()] = []byte(f.GetContent())
 	}
-	return []byte(r.File[0].GetContent()), nil
+	if len(r.File) != len(p.outputs) {
+		return fmt.Errorf("%s wrote %d files, wanted %v", p.path, len(r.File), p.outputs)
+	}
+	for _, name := range p.outputs {
+		if code[name] == nil {
+			return fmt.Errorf("%s did not write %s", p.path, name)
+		}
+	}
+	return nil
 }
