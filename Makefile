@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo test check race fuzz golden gen bench clean fmt-check vet lint gen-check static fuzz-short
+.PHONY: help demo test check race fuzz golden gen bench lab peers lab-llm clean fmt-check vet lint gen-check static fuzz-short
 
 GOLANGCI_VERSION := v2.15.0
 GOLANGCI := bin/golangci-lint-$(GOLANGCI_VERSION)
@@ -37,8 +37,17 @@ gen: ## regenerate the generated code
 bench: ## all benchmarks
 	go test -run '^$$' -bench . -benchmem ./...
 
+peers: ## a real small model end to end (downloads 130 MB once, about 3 minutes)
+	tools/llm/peers
+
+lab-llm: ## suites/seven.yaml on two real models, rows to docs/experiments/models.md (downloads 1.5 GB once)
+	tools/llm/lab
+
+lab: ## the shipped suites in full; writes docs/experiments (minutes)
+	.ci/lab
+
 clean: ## remove what was built or recorded here
-	rm -rf bin runs
+	rm -rf bin runs .peers
 
 fmt-check:
 	@files=$$(gofmt -l .); if [ -n "$$files" ]; then echo "not formatted by gofmt:"; echo "$$files"; exit 1; fi
