@@ -23,16 +23,28 @@ func Best(c *Chain, target units.Vec3) Solution {
 		return Solution{Joints: Home(), MissM: math.Inf(1)}
 	}
 	for _, roll := range rolls() {
-		for _, back := range [2]bool{false, true} {
-			if s, ok := c.fanned(target, roll, back); ok {
-				return s
-			}
+		if s, ok := AtRoll(c, target, roll); ok {
+			return s
 		}
 	}
 	return c.closest(target)
 }
 
 const rollCount = 4
+
+// AtRoll returns joints whose tip is on the target with the roll given, in front of the base or else over its back, as
+// near to Home as there are; false where no pitch of a fan reaches it.
+func AtRoll(c *Chain, target units.Vec3, rollRad float64) (Solution, bool) {
+	if !usable(target) || !c.limits[WristRoll].Holds(rollRad) {
+		return Solution{}, false
+	}
+	for _, back := range [2]bool{false, true} {
+		if s, ok := c.fanned(target, rollRad, back); ok {
+			return s, true
+		}
+	}
+	return Solution{}, false
+}
 
 // rolls are the rolls that Best tries in this order.
 func rolls() [rollCount]float64 { return [rollCount]float64{math.Pi / 2, -math.Pi / 2, 0, 2.7} }
@@ -205,7 +217,7 @@ func (c *Chain) leads(target units.Vec3, roll float64, back bool, out []lead) {
 		x, z := s.wrist(r.sin, r.cos)
 		up, down := c.plane.folds(x, z, r.rad)
 		for i, f := range [2]fold{up, down} {
-			miss := math.Hypot(x, z) - c.plane.far // of a straight arm, if it may be straight
+			miss := math.Sqrt(x*x+z*z) - c.plane.far // of a straight arm, if it may be straight
 			if g := c.within(f); g != f || miss < 0 {
 				f, miss = g, c.planeMiss(&s, g)
 			}
@@ -233,5 +245,7 @@ func (c *Chain) planeMiss(s *stance, f fold) float64 {
 	sin2, cos2 := math.Sincos(p.bars[1].slope + f.lift + f.elbow)
 	sin3, cos3 := math.Sincos(f.lift + f.elbow + f.wrist)
 	x, z := s.wrist(sin3, cos3)
-	return math.Hypot(x-p.bars[0].length*cos1-p.bars[1].length*cos2, z+p.bars[0].length*sin1+p.bars[1].length*sin2)
+	x -= p.bars[0].length*cos1 + p.bars[1].length*cos2
+	z += p.bars[0].length*sin1 + p.bars[1].length*sin2
+	return math.Sqrt(x*x + z*z)
 }

@@ -80,12 +80,14 @@ type link struct {
 
 // Chain is one serial arm of five revolute joints with its tool point.
 type Chain struct {
-	links     [JointCount]link
-	tip       units.Vec3 // of the tip in the gripper body
-	limits    Limits
-	home      Joints
-	plane     plane
-	fan       [fanCount]ray
+	links  [JointCount]link
+	tip    units.Vec3 // of the tip in the gripper body
+	limits Limits
+	home   Joints
+	plane  plane
+	fan    [fanCount]ray
+	jaw    link // moves with the sixth servo
+	solid
 	stretched units.Mat3 // the gripper in the base frame with every joint at zero
 }
 
@@ -115,6 +117,8 @@ func SO101() *Chain {
 	c.stretched = f.rot
 	c.plane = newPlane(c)
 	c.home, c.fan = Home(), newFan()
+	c.jaw = link{units.Vec3{0.0202, 0.0188, -0.0234}, units.Quat{1, 1, 0, 0}.Mat()}
+	c.solid = newSolid()
 	return c
 }
 

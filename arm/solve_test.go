@@ -149,19 +149,6 @@ func TestSolversAllocateNothingAndRepeat(t *testing.T) {
 	}
 }
 
-func BenchmarkBest(b *testing.B) {
-	c := arm.SO101()
-	r := rand.New(rand.NewPCG(20, 26))
-	targets := make([]units.Vec3, 1024)
-	for i := range targets {
-		targets[i] = c.Tip(randomJoints(r, c))
-	}
-	b.ReportAllocs()
-	for i := 0; b.Loop(); i++ {
-		arm.Best(c, targets[i%len(targets)])
-	}
-}
-
 func FuzzSolversStayWithinLimits(f *testing.F) {
 	f.Add(0.22, 0.03, 0.015, 0.3, 0.03, 0.0)
 	f.Add(0.5, 0.0, 0.015, 0.0, 0.03, 0.02)

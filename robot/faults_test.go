@@ -12,6 +12,7 @@ import (
 	contractv1 "interlock/contract/v1"
 	"interlock/reject"
 	"interlock/robot"
+	"interlock/robot/skill"
 	"interlock/units"
 )
 
@@ -303,7 +304,7 @@ var deep = []string{"args.z_cm >= 2.0", "args.z_cm >= -50.0"}
 //
 // Verifies: R08
 func TestInvariant(t *testing.T) {
-	run(t, set{yaml: deep}, func(t *testing.T, r *rig) {
+	run(t, set{yaml: deep, solver: skill.DLSLast}, func(t *testing.T, r *rig) {
 		task := r.open(atThere)
 		r.accepted("m1", "move_to", moveTo(20, 0, -5), task)
 		end := r.ends("m1", "ABORTED(stop)")
@@ -322,7 +323,7 @@ func TestInvariant(t *testing.T) {
 			t.Errorf("the table was pressed with %.1f N: nothing was tested", peak)
 		}
 	})
-	run(t, set{yaml: append([]string{"on_violation: stop", "on_violation: fail"}, deep...)}, func(t *testing.T, r *rig) {
+	run(t, set{yaml: append([]string{"on_violation: stop", "on_violation: fail"}, deep...), solver: skill.DLSLast}, func(t *testing.T, r *rig) {
 		r.accepted("m1", "move_to", moveTo(20, 0, -5), "")
 		r.ends("m1", "FAILED(invariant)")
 		if r.observe().GetStopped() {

@@ -2,6 +2,7 @@ package skill
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -48,12 +49,14 @@ type Planner struct {
 	chain    *arm.Chain
 	contract *contract.Contract
 	solver   Solver
+	keepOuts []arm.KeepOut
 }
 
 var _ gate.Planner = (*Planner)(nil)
 
-// NewPlanner returns the planner of an SO-101 under the contract. An unknown solver or another model is an error.
-func NewPlanner(c *contract.Contract, solver Solver) (*Planner, error) {
+// NewPlanner returns the planner of an SO-101 under the contract, whose paths keep out of the spaces given. An unknown
+// solver, another model and a space without a volume are errors.
+func NewPlanner(c *contract.Contract, solver Solver, keepOuts ...arm.KeepOut) (*Planner, error) {
 	switch solver {
 	case Best, DLS, DLSLast:
 	default:
@@ -62,7 +65,12 @@ func NewPlanner(c *contract.Contract, solver Solver) (*Planner, error) {
 	if c.Model != "so101" {
 		return nil, fmt.Errorf("skill: no kinematics for model %q; known: so101", c.Model)
 	}
-	return &Planner{chain: arm.SO101(), contract: c, solver: solver}, nil
+	for i := range keepOuts {
+		if !keepOuts[i].Valid() {
+			return nil, fmt.Errorf("skill: the keep-out %q needs finite corners, the first below the second", keepOuts[i].Name)
+		}
+	}
+	return &Planner{chain: arm.SO101(), contract: c, solver: solver, keepOuts: slices.Clone(keepOuts)}, nil
 }
 
 // Skills lists the skills it can plan.
@@ -103,10 +111,17 @@ func (p *Planner) Plan(r gate.PlanRequest, k contract.Kinematics) (gate.Plan, *r
 	if refusal == nil && d.broken {
 		refusal = refuse(reject.Unreachable, "limits", "no motion there within the speed limits can be made")
 	}
+	if refusal == nil {
+		refusal = d.sweep()
+	}
 	if refusal != nil {
 		return nil, refusal
 	}
-	return &Plan{path: d.path, chain: p.chain, limits: d.limits}, nil
+	plan := &Plan{path: d.path, chain: p.chain, limits: d.limits}
+	if p.solver != DLSLast {
+		plan.swept = p.swept
+	}
+	return plan, nil
 }
 
 // draft is a plan in the making.
@@ -117,7 +132,8 @@ type draft struct {
 	limits  arm.SpeedLimits
 	at      arm.Servos // where the plan so far ends
 	path    arm.Trajectory
-	broken  bool // a segment could not be made
+	broken  bool       // a segment could not be made
+	target  units.Vec3 // of the tip, for a move
 }
 
 // draft starts a plan at the commanded joints, within the capability's limits tightened by the call.
@@ -148,15 +164,14 @@ func (d *draft) to(phase string, least time.Duration, end arm.Servos) {
 
 // moveTo brings the tip to the point in the arguments; the jaw stays as commanded.
 func (d *draft) moveTo() *reject.Rejection {
-	var target units.Vec3
 	for i, name := range [3]string{"x_cm", "y_cm", "z_cm"} {
 		v, given := d.request.Args.Get(name)
 		if !given {
 			return refuse(reject.MissingArgument, name, MoveTo+" needs "+name)
 		}
-		target[i] = units.MetresFromCm(v.Number)
+		d.target[i] = units.MetresFromCm(v.Number)
 	}
-	s := d.memo.solve(target)
+	s := d.memo.solve(d.target)
 	if !units.Finite(s.MissM) {
 		return refuse(reject.Unreachable, "x_cm", "no joints bring the tip anywhere near the target")
 	}

@@ -14,6 +14,7 @@ type Plan struct {
 	path   arm.Trajectory
 	chain  *arm.Chain
 	limits arm.SpeedLimits
+	swept  func(arm.Trajectory) (arm.Blocked, bool) // nil in the lab
 }
 
 var _ gate.Plan = (*Plan)(nil)
@@ -65,7 +66,8 @@ func (p *Player) Next(elapsed time.Duration) (positionsRad []float64, phase stri
 func (p *Player) Duration() time.Duration { return p.plan.Duration() }
 
 // Back returns a player that brings the arm from the commanded joints fromRad to where this motion started, within the
-// same limits: what on_cancel: return_to_origin asks for. The jaw keeps its commanded angle.
+// same limits: what on_cancel: return_to_origin asks for. The jaw keeps its commanded angle. A way that is blocked is
+// none.
 func (p *Player) Back(fromRad []float64) (*Player, error) {
 	from, ok := arm.ServosOf(fromRad)
 	if !ok {
@@ -76,6 +78,11 @@ func (p *Player) Back(fromRad []float64) (*Player, error) {
 	if !ok {
 		return nil, ErrNoWayBack
 	}
-	back := &Plan{path: arm.Trajectory{{Name: "return", Segment: s}}, chain: p.plan.chain, limits: p.plan.limits}
+	back := &Plan{path: arm.Trajectory{{Name: "return", Segment: s}}, chain: p.plan.chain, limits: p.plan.limits, swept: p.plan.swept}
+	if back.swept != nil {
+		if _, blocked := back.swept(back.path); blocked {
+			return nil, ErrNoWayBack
+		}
+	}
 	return &Player{plan: back}, nil
 }

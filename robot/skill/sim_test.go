@@ -191,3 +191,38 @@ func (b *bench) truth(labels []string) (all []world.Object) {
 	}
 	return all
 }
+
+// Verifies: K30
+func TestAcceptedMovesNeverPressTheTable(t *testing.T) {
+	b := newBench(t, sim.DefaultConfig())
+	rng := rand.New(rand.NewPCG(30, 2026))
+	const n = 250
+	refused, moved := 0, 0
+	for moved < n {
+		// As wide as the contract's move_to allows, and again as often close to the table.
+		z := 2 + 25*rng.Float64()
+		if moved%2 == 0 {
+			z = 2 + rng.Float64()
+		}
+		r, az := 10+35*rng.Float64(), units.RadFromDeg(200*rng.Float64()-100)
+		if b.planner.Fresh().MissM(units.Vec3{r / 100 * math.Cos(az), r / 100 * math.Sin(az), z / 100}) > 0.005 {
+			continue
+		}
+		if !b.do("move_to", nil, size("x_cm", r*math.Cos(az)), size("y_cm", r*math.Sin(az)), size("z_cm", z)) {
+			refused++
+			continue
+		}
+		moved++
+		if f := b.driver.Truth().PeakTableForceN(); f != 0 {
+			t.Fatalf("move %d, to r %.1f cm, %.0f°, z %.1f cm: the table is pressed with %g N", moved, r, units.DegFromRad(az), z, f)
+		}
+	}
+	t.Logf("%d moves, %d more refused", moved, refused)
+	if refused > moved {
+		t.Errorf("%d moves were refused, %d made", refused, moved)
+	}
+}
+
+func size(name string, v float64) contract.ArgValue {
+	return contract.ArgValue{Name: name, Value: world.Value{Kind: world.KindNumber, Number: v}}
+}

@@ -132,7 +132,7 @@ func TestMoveToEndsExactlyAtItsSolution(t *testing.T) {
 
 // Verifies: K12
 func TestThePlannerNeverJudgesTheMiss(t *testing.T) {
-	for _, solver := range []Solver{Best, DLS, DLSLast} {
+	for _, solver := range []Solver{Best, DLSLast} {
 		plan, r := ask(planner(t, solver), "move_to", seeing(), nil, number("x_cm", 70), number("y_cm", 0), number("z_cm", 10))
 		if r != nil {
 			t.Errorf("%s: %v", solver, r)
@@ -140,7 +140,12 @@ func TestThePlannerNeverJudgesTheMiss(t *testing.T) {
 		}
 		checkPath(t, plan, wholeSpeed)
 	}
-	plan, r := ask(planner(t, DLSLast), "move_to", seeing(), nil, number("x_cm", 70), number("y_cm", 0), number("z_cm", 10))
+	// The published solver's last iterate is 6 cm below the table: that is refused, for the path and not for the miss.
+	plan, r := ask(planner(t, DLS), "move_to", seeing(), nil, number("x_cm", 70), number("y_cm", 0), number("z_cm", 10))
+	if plan != nil || r == nil || r.Code != reject.PathBlocked || r.Rule != arm.MeetsTable {
+		t.Errorf("dls: %v, %+v", plan, r)
+	}
+	plan, r = ask(planner(t, DLSLast), "move_to", seeing(), nil, number("x_cm", 70), number("y_cm", 0), number("z_cm", 10))
 	if r != nil {
 		t.Fatal(r)
 	}
