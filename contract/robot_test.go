@@ -382,7 +382,7 @@ func TestHidesBounds(t *testing.T) {
 // Verifies: C18
 func TestRobotFile(t *testing.T) {
 	c := load(t)
-	if c.Robot != "so101" || c.Frame != "base" || c.Solver != "dls" || c.VocabularyClosed || !c.DiscloseBounds {
+	if c.Robot != "so101" || c.Frame != "base" || c.Solver != "best" || c.VocabularyClosed || !c.DiscloseBounds {
 		t.Errorf("head: %+v", c)
 	}
 	move, pick := c.Capability("move_to"), c.Capability("pick")
