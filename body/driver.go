@@ -69,6 +69,7 @@ type Setpoint struct {
 	Over         time.Duration // reach it in a straight line over this long; 0: at the next driver step
 	Expires      units.Instant // after this the driver holds; more than MaxAhead in the future is refused
 	Stop         uint64        // the stop number the sender knew; an older one than the latch's is refused
+	Epoch        uint64        // of the sender's lease; 0 where the robot and its driver are one process and no lease is used
 }
 
 // Sent is what a driver really commanded, and how many setpoints it has applied since it was opened.

@@ -53,6 +53,7 @@ type Outcome struct {
 	Model        string             // name of the model behind the agent; empty for scripted agents
 	Verdict      judge.Verdict      // of the judge, who watched truth through the episode and settled after it
 	Task         string             // the robot's word for the task, of TaskWords
+	GoalObjects  []string           // labels that the goal names, aliases resolved
 	Claimed      *bool              // what report_result said; nil: no report
 	Message      string             // the claim's text, or the last prose; never evidence
 	Calls        []Call             // every call that reached the robot, in order

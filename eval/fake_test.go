@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -98,6 +99,11 @@ func (f *fakeLab) Episode(_ context.Context, spec eval.EpisodeSpec) (eval.Outcom
 		return eval.Outcome{}, err
 	}
 	o := eval.Outcome{Trace: "traces/" + spec.ID}
+	for i, part := range strings.Split(spec.Scenario.Goal, `"`) {
+		if i%2 == 1 {
+			o.GoalObjects = append(o.GoalObjects, part)
+		}
+	}
 	var last *eval.Call
 	for turn := range spec.Scenario.ModelCalls {
 		next, claim, prose := agent(spec.Scenario, turn, last)

@@ -21,12 +21,28 @@ type Plan struct {
 	Progress func(done, total int, last *Episode)
 }
 
+// check refuses a plan that would count an episode twice.
+func (p *Plan) check() error {
+	for i, a := range p.Agents {
+		if slices.Contains(p.Agents[:i], a) {
+			return fmt.Errorf("%w: agent %s", ErrTwice, a)
+		}
+	}
+	for i, g := range p.Gates {
+		if slices.Contains(p.Gates[:i], g) {
+			return fmt.Errorf("%w: gate %s", ErrTwice, gateWord(g))
+		}
+	}
+	return nil
+}
+
 // MaxVoidShare is the share of episodes that may fail by our own fault; beyond it the run counts for nothing.
 const MaxVoidShare = 0.02
 
 // Errors of a run that callers tell apart.
 var (
 	ErrNoTest      = errors.New("eval: no test ran")
+	ErrTwice       = errors.New("eval: the plan names something twice")
 	ErrHoldsBefore = errors.New("eval: a goal or criterion already holds at the start")
 	ErrEmptyHanded = errors.New("eval: a scenario passed although nothing moved")
 	ErrTooManyVoid = errors.New("eval: more than 2 % of the episodes failed by our own fault")
@@ -62,6 +78,9 @@ func (r *Report) Last() Last {
 // ErrEmptyHanded and ErrTooManyVoid the report is complete and shows why; other errors return what was played so far.
 func Run(ctx context.Context, suite Suite, plan Plan, b Builder) (Report, error) {
 	specs := specsOf(&suite, &plan)
+	if err := plan.check(); err != nil {
+		return Report{}, err
+	}
 	if len(specs) == 0 {
 		return Report{}, fmt.Errorf("%w: %d scenarios, %d agents, %d gate settings", ErrNoTest, len(suite.Scenarios), len(plan.Agents), len(plan.Gates))
 	}

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -353,7 +355,30 @@ func TestSaveAndLoad(t *testing.T) {
 	if err := eval.Save(dir, &back); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := eval.LoadRun(dir); err == nil || !strings.Contains(err.Error(), "changed after the run") {
+	if _, err := eval.LoadRun(dir); !errors.Is(err, eval.ErrChanged) {
 		t.Errorf("a doctored verdict must show: %v", err)
+	}
+	if err := eval.Save(dir, &r); err != nil {
+		t.Fatal(err)
+	}
+	lines, err := os.ReadFile(filepath.Join(dir, eval.EpisodesFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, shorter, _ := bytes.Cut(lines, []byte("\n"))
+	for name, harm := range map[string]func() error{
+		"an episode less": func() error { return os.WriteFile(filepath.Join(dir, eval.EpisodesFile), shorter, 0o600) },
+		"a file more":     func() error { return os.WriteFile(filepath.Join(dir, "more"), nil, 0o600) },
+		"a file less":     func() error { return os.Remove(filepath.Join(dir, eval.RecordsFile)) },
+	} {
+		if err := harm(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := eval.LoadRun(dir); !errors.Is(err, eval.ErrChanged) {
+			t.Errorf("%s must show: %v", name, err)
+		}
+		if err := errors.Join(os.RemoveAll(dir), eval.Save(dir, &r)); err != nil {
+			t.Fatal(err)
+		}
 	}
 }

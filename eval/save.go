@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 )
@@ -16,18 +17,27 @@ const (
 	RunFile      = "run.json"       // the report without its episodes
 	RecordsFile  = "records.jsonl"  // what --json prints
 	EpisodesFile = "episodes.jsonl" // every episode with its calls, verdict and series
+	PageFile     = "report.html"    // the page that report writes beside them
 )
 
 // maxLine bounds one saved episode.
 const maxLine = 64 << 20
 
-// Save writes a report into a folder, which is made if it is missing.
+// saved is the content of RunFile: the report without its episodes, and what every other file of the folder hashed to
+// when the run was saved.
+type saved struct {
+	Report
+	Last Last              `json:"last"`
+	Sums map[string]string `json:"sums"` // path from the folder → SHA-256, hex
+}
+
+// ErrChanged is a saved run that is not as it was saved.
+var ErrChanged = errors.New("eval: the saved run was changed")
+
+// Save writes a report into a folder, which is made if it is missing. Files that lie there already (the suite, the
+// contract, traces) are sealed with it.
 func Save(dir string, r *Report) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return fmt.Errorf("eval: save: %w", err)
-	}
-	head, err := json.MarshalIndent(r, "", "  ")
-	if err != nil {
 		return fmt.Errorf("eval: save: %w", err)
 	}
 	var records, episodes bytes.Buffer
@@ -39,24 +49,67 @@ func Save(dir string, r *Report) error {
 			return err
 		}
 	}
-	for name, content := range map[string][]byte{RunFile: head, RecordsFile: records.Bytes(), EpisodesFile: episodes.Bytes()} {
+	for name, content := range map[string][]byte{RecordsFile: records.Bytes(), EpisodesFile: episodes.Bytes()} {
 		if err := os.WriteFile(filepath.Join(dir, name), content, 0o644); err != nil {
 			return fmt.Errorf("eval: save: %w", err)
 		}
 	}
+	sums, err := sumsOf(dir)
+	if err != nil {
+		return fmt.Errorf("eval: save: %w", err)
+	}
+	head, err := json.MarshalIndent(saved{Report: *r, Last: r.Last(), Sums: sums}, "", "  ")
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, RunFile), head, 0o644)
+	}
+	if err != nil {
+		return fmt.Errorf("eval: save: %w", err)
+	}
 	return nil
 }
 
-// LoadRun reads a saved report back. Every episode's signature is computed anew; one that does not match was changed
-// after the run and is an error.
+// sumsOf hashes every file below the folder, but RunFile itself and the page that report writes.
+func sumsOf(dir string) (map[string]string, error) {
+	sums := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		name, err := filepath.Rel(dir, path)
+		if err != nil || name == RunFile || name == PageFile {
+			return err
+		}
+		content, err := os.ReadFile(path)
+		sums[filepath.ToSlash(name)] = sum(string(content))
+		return err
+	})
+	return sums, err
+}
+
+// LoadRun reads a saved report back. A file that was added, removed or changed after the run is ErrChanged; so is an
+// episode that does not have the signature it was saved with.
 func LoadRun(dir string) (Report, error) {
-	var r Report
+	var r saved
 	head, err := os.ReadFile(filepath.Join(dir, RunFile))
 	if err != nil {
 		return Report{}, fmt.Errorf("eval: load: %w", err)
 	}
 	if err := json.Unmarshal(head, &r); err != nil {
 		return Report{}, fmt.Errorf("eval: load %s: %w", RunFile, err)
+	}
+	sums, err := sumsOf(dir)
+	if err != nil {
+		return Report{}, fmt.Errorf("eval: load: %w", err)
+	}
+	for name := range sums {
+		if r.Sums[name] != sums[name] {
+			return Report{}, fmt.Errorf("%w: %s", ErrChanged, name)
+		}
+	}
+	for name := range r.Sums {
+		if sums[name] == "" {
+			return Report{}, fmt.Errorf("%w: %s is missing", ErrChanged, name)
+		}
 	}
 	f, err := os.Open(filepath.Join(dir, EpisodesFile))
 	if err != nil {
@@ -67,7 +120,10 @@ func LoadRun(dir string) (Report, error) {
 		return Report{}, err
 	}
 	r.Episodes = episodes
-	return r, nil
+	if r.Report.Last() != r.Last {
+		return Report{}, fmt.Errorf("%w: the episodes are not those of the run", ErrChanged)
+	}
+	return r.Report, nil
 }
 
 func readEpisodes(from io.Reader) ([]Episode, error) {
@@ -80,7 +136,7 @@ func readEpisodes(from io.Reader) ([]Episode, error) {
 			return nil, fmt.Errorf("eval: load %s:%d: %w", EpisodesFile, n, err)
 		}
 		if e.Signature != signEpisode(&e) {
-			return nil, fmt.Errorf("eval: load %s:%d: %s was changed after the run", EpisodesFile, n, e.ID)
+			return nil, fmt.Errorf("%w: %s:%d: %s", ErrChanged, EpisodesFile, n, e.ID)
 		}
 		out = append(out, e)
 	}

@@ -23,6 +23,14 @@ type Config struct {
 	Ceiling Limits                                  // no motion may ask for more
 	Tip     func(positionsRad []float64) units.Vec3 // the tip in the base frame, metres, for a joint configuration
 	Silence time.Duration                           // 0: DefaultSilence
+
+	// Leased makes every setpoint carry the epoch of the lease that Acquire grants; without it an epoch is refused.
+	Leased bool
+	// LatchFile keeps the latch over restarts; empty: it is forgotten.
+	LatchFile string
+	// RaisedM is the height of the tip, metres, above which Close refuses: the arm would fall. 0: it may be closed
+	// anywhere, as a simulated one that keeps its torque.
+	RaisedM float64
 }
 
 func (c *Config) validate() error {
@@ -33,16 +41,23 @@ func (c *Config) validate() error {
 		return errors.New("guard: the tip's speed cannot be limited without kinematics")
 	case c.Silence < 0:
 		return errors.New("guard: silence cannot be negative")
+	case !(c.RaisedM >= 0) || !units.Finite(c.RaisedM):
+		return errors.New("guard: the height above which an arm is raised must be finite and not negative")
 	}
 	return nil
 }
 
-// Guard is a body.Stepper around another. Methods are for one goroutine at a time, except Stop, StopInput, Reset,
-// Latch and Halt, which may come from any and never wait for the body.
+// Guard is a body.Stepper around another body. Methods may come from any goroutine; Stop, StopInput, Reset, Latch and
+// Halt never wait for the body.
+//
+// Time moves by Advance, for a body on virtual time, or by Run, on the monotonic clock. A body that is no body.Stepper
+// has a clock of its own; it needs Run.
 type Guard struct {
-	inner body.Stepper
-	cfg   Config
-	latch latch
+	inner   body.Driver
+	stepper body.Stepper // inner, where its time is moved from here; else nil: the body has a clock of its own
+	cfg     Config
+	latch   latch
+	keeper  *keeper // of the latch file; nil: none
 
 	haltAsked atomic.Bool
 
@@ -60,7 +75,13 @@ type Guard struct {
 	fault    int // latched fault, −1 none
 	heard    units.Instant
 	applied  uint64
-	lastAt   units.Instant
+	lastAt   units.Instant // the latest time the body told, on its own clock
+	running  bool          // Run moves the time
+	offset   time.Duration // from the body's clock to the guard's
+	lease    body.Lease
+	marked   bool          // the latch file says that a motion runs
+	movedAt  units.Instant // of the last command
+	live     live
 }
 
 var _ body.Stepper = (*Guard)(nil)
@@ -76,11 +97,17 @@ type motion struct {
 }
 
 // New builds a guard around a body. Open checks the configuration and touches the body.
-func New(inner body.Stepper, cfg Config) *Guard {
+func New(inner body.Driver, cfg Config) *Guard {
 	if cfg.Silence == 0 {
 		cfg.Silence = DefaultSilence
 	}
-	return &Guard{inner: inner, cfg: cfg, limits: cfg.Ceiling, hold: -1, fault: -1}
+	g := &Guard{inner: inner, cfg: cfg, limits: cfg.Ceiling, hold: -1, fault: -1}
+	g.stepper, _ = inner.(body.Stepper)
+	if cfg.LatchFile != "" {
+		g.keeper = newKeeper(cfg.LatchFile)
+		g.latch.changed = g.keeper.noteLatch
+	}
+	return g
 }
 
 // Describe implements body.Driver.
@@ -96,6 +123,21 @@ func (g *Guard) Open() error {
 	if err := g.cfg.validate(); err != nil {
 		return err
 	}
+	if err := g.recall(); err != nil {
+		return err
+	}
+	if err := g.openBody(); err != nil {
+		return err
+	}
+	if g.inner.Describe().Mode == body.ModeHardware {
+		g.latch.tripOnce("hardware comes up stopped")
+	}
+	g.open = true
+	return nil
+}
+
+// openBody opens the body inside and takes over where it stands.
+func (g *Guard) openBody() error {
 	d := g.inner.Describe()
 	if d.Step <= 0 || len(d.Joints) == 0 {
 		return fmt.Errorf("guard: body %q describes no step or no joints", d.Name)
@@ -110,14 +152,16 @@ func (g *Guard) Open() error {
 	if len(o.GoalRad) != len(d.Joints) || !units.Finite(o.GoalRad...) {
 		return errors.Join(fmt.Errorf("guard: body %q does not tell the goal it holds", d.Name), g.inner.Close())
 	}
-	g.joints, g.step, g.now, g.lastAt, g.heard = d.Joints, d.Step, o.At, o.At, o.At
+	g.joints, g.step, g.lastAt = d.Joints, d.Step, o.At
+	if g.stepper != nil {
+		g.now = o.At.Add(g.offset)
+	}
+	g.heard = g.now
 	g.command, g.velocity = append([]float64(nil), o.GoalRad...), make([]float64, len(d.Joints))
 	g.motion = motion{from: make([]float64, len(d.Joints)), to: make([]float64, len(d.Joints))}
-	g.open, g.ramp, g.hold, g.applied = true, 0, -1, 0
+	g.ramp, g.hold, g.applied = 0, -1, 0
 	g.haltAsked.Store(false)
-	if d.Mode == body.ModeHardware {
-		g.latch.tripOnce("hardware comes up stopped")
-	}
+	g.takeLive(o)
 	return nil
 }
 
@@ -152,8 +196,13 @@ func (g *Guard) Send(s body.Setpoint) (body.Sent, error) {
 	if !g.open {
 		return body.Sent{}, body.ErrNotOpen
 	}
-	g.heard = g.now
+	if !g.cfg.Leased || g.lease.Renew(g.now, s.Epoch) == nil {
+		g.heard = g.now
+	}
 	if err := g.check(s); err != nil {
+		return body.Sent{}, err
+	}
+	if err := g.markMoving(); err != nil {
 		return body.Sent{}, err
 	}
 	g.haltAsked.Store(false)
@@ -177,21 +226,20 @@ func (g *Guard) Halt() error {
 func (g *Guard) Observe() (body.Observation, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	if g.open {
+		g.heard = g.now
+	}
+	return g.observe()
+}
+
+func (g *Guard) observe() (body.Observation, error) {
 	if !g.open {
 		return body.Observation{}, body.ErrNotOpen
 	}
-	g.heard = g.now
-	o, err := g.inner.Observe()
+	o, err := g.read()
 	if err != nil {
-		g.fail(hazardDriverLost, err.Error())
 		return body.Observation{}, err
 	}
-	if o.At.Before(g.lastAt) {
-		g.fail(hazardTimeBack, "the body's time ran back")
-		o.At = g.lastAt
-	}
-	g.lastAt = o.At
-	g.withhold(&o)
 	g.settle()
 	o.Latch, o.Applied = g.latch.read(), g.applied
 	o.Holding = g.holding(o.Latch)
@@ -201,6 +249,39 @@ func (g *Guard) Observe() (body.Observation, error) {
 	}
 	o.Health.MotionAllowed = o.Health.MotionAllowed && !o.Latch.Stopped
 	return o, nil
+}
+
+// read reads a body on virtual time now, and of one with its own clock what was last read.
+func (g *Guard) read() (body.Observation, error) {
+	if g.stepper == nil {
+		return g.readLive(), nil
+	}
+	o, err := g.inner.Observe()
+	if err != nil {
+		g.fail(hazardDriverLost, err.Error())
+		return body.Observation{}, err
+	}
+	g.examine(&o)
+	shift(&o, g.offset)
+	return o, nil
+}
+
+// examine holds an observation against the last one.
+func (g *Guard) examine(o *body.Observation) {
+	if o.At.Before(g.lastAt) {
+		g.fail(hazardTimeBack, "the body's time ran back")
+		o.At = g.lastAt
+	}
+	g.lastAt = o.At
+	g.withhold(o)
+}
+
+// shift puts an observation from the body's clock on the guard's.
+func shift(o *body.Observation, by time.Duration) {
+	o.At = o.At.Add(by)
+	for i := range o.Readings {
+		o.Readings[i].At = o.Readings[i].At.Add(by)
+	}
 }
 
 // settle forgets a fault once a person reset its stop; the cause, if it is still there, latches anew.
@@ -223,15 +304,4 @@ func (g *Guard) holding(l body.Latch) body.HoldReason {
 		return body.HoldHalted
 	}
 	return ladder[g.hold].reason
-}
-
-// Close implements body.Driver.
-func (g *Guard) Close() error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if !g.open {
-		return nil
-	}
-	g.open, g.motion.active = false, false
-	return g.inner.Close()
 }

@@ -24,6 +24,7 @@ type hazard struct {
 const (
 	hazardExpired = iota
 	hazardSilence
+	hazardLink
 	hazardHalted
 	hazardStopped
 	hazardNotFinite
@@ -35,6 +36,7 @@ const (
 var ladder = [numHazards]hazard{
 	hazardExpired:    {"expired", actHold, body.HoldExpired, "a new setpoint"},
 	hazardSilence:    {"silence", actHold, body.HoldSilence, "a new setpoint"},
+	hazardLink:       {"link_lost", actHold, body.HoldSilence, "the body answering, then a new setpoint"},
 	hazardHalted:     {"halted", actHalt, body.HoldHalted, "a new setpoint"},
 	hazardStopped:    {"stopped", actLatch, body.HoldStopped, "a person's reset of the stop's number"},
 	hazardNotFinite:  {"not_finite", actLatch, body.HoldStopped, "finite readings, then a person's reset"},

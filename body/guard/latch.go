@@ -14,6 +14,28 @@ type latch struct {
 	mu     sync.Mutex
 	state  body.Latch
 	inputs map[string]bool // stop inputs held down
+
+	changed func(body.Latch) // told of every change; it must not block
+}
+
+// tell is called with the lock held, so that changes are told in their order.
+func (l *latch) tell() {
+	if l.changed != nil {
+		l.changed(l.state)
+	}
+}
+
+// recall puts the latch where an earlier process left it. A stop that came since is newer than both.
+func (l *latch) recall(was body.Latch) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if now := l.state; now.Stopped {
+		was = body.Latch{Stopped: true, Number: was.Number + now.Number, Reason: now.Reason}
+	}
+	if was.Number >= l.state.Number {
+		l.state = was
+	}
+	l.tell()
 }
 
 // trip closes the latch; every stop has a new number.
@@ -25,6 +47,7 @@ func (l *latch) trip(reason string) uint64 {
 
 func (l *latch) tripLocked(reason string) uint64 {
 	l.state = body.Latch{Stopped: true, Number: l.state.Number + 1, Reason: reason}
+	l.tell()
 	return l.state.Number
 }
 
@@ -68,6 +91,7 @@ func (l *latch) reset(number uint64) error {
 		return reject.New(reject.Stopped, "a stop input is held down; release it first").In("input")
 	}
 	l.state.Stopped, l.state.Reason = false, ""
+	l.tell()
 	return nil
 }
 

@@ -47,6 +47,12 @@ func (g *Guard) check(s body.Setpoint) error {
 	if state := g.latch.read(); state.Stopped || s.Stop != state.Number {
 		refuse(reject.New(reject.Stopped, stoppedSays(state, s.Stop)).In("stop").Saw(decimal(s.Stop), decimal(state.Number), ""))
 	}
+	if err := g.checkEpoch(s.Epoch); err != nil {
+		faults = append(faults, err)
+	}
+	if g.live.down {
+		refuse(reject.New(reject.NotPermitted, "the body does not answer").By("bus_ok").In("driver"))
+	}
 	g.checkTime(s, refuse)
 	if g.checkPositions(s, refuse) {
 		g.checkSpeeds(s, refuse)

@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"time"
@@ -16,6 +17,8 @@ func (g *Guard) Advance(by time.Duration) error {
 	switch {
 	case !g.open:
 		return body.ErrNotOpen
+	case g.running || g.stepper == nil:
+		return errors.New("guard: the time of this body moves by itself")
 	case by <= 0 || by%g.step != 0:
 		return fmt.Errorf("guard: cannot advance by %v: steps are %v", by, g.step)
 	}
@@ -29,19 +32,28 @@ func (g *Guard) Advance(by time.Duration) error {
 }
 
 func (g *Guard) advanceStep() error {
-	if h := g.judge(); h >= 0 && (g.motion.active || g.hold < 0) {
-		g.begin(h)
-	}
-	if g.moveCommand() {
+	if g.planStep() {
 		if err := g.forward(); err != nil {
 			return err
 		}
 	}
-	if err := g.inner.Advance(g.step); err != nil {
+	if err := g.stepper.Advance(g.step); err != nil {
 		return err
 	}
 	g.now = g.now.Add(g.step)
 	return nil
+}
+
+// planStep judges the hazards and moves the command by one step; false: it stays.
+func (g *Guard) planStep() bool {
+	if h := g.judge(); h >= 0 && (g.motion.active || g.hold < 0) {
+		g.begin(h)
+	}
+	if !g.moveCommand() {
+		return false
+	}
+	g.movedAt = g.now
+	return true
 }
 
 // judge returns the worst hazard that ends the present motion, or −1.
@@ -51,6 +63,7 @@ func (g *Guard) judge() int {
 	active[hazardStopped] = l.Stopped || m.active && m.stop != l.Number
 	active[hazardHalted] = g.haltAsked.Load()
 	active[hazardExpired] = m.active && !g.now.Before(m.expires)
+	active[hazardLink] = g.live.down
 	active[hazardSilence] = m.active && g.now.Sub(g.heard) > g.cfg.Silence
 	if g.fault >= 0 && l.Stopped {
 		active[g.fault] = true
@@ -64,6 +77,7 @@ func (g *Guard) begin(h int) {
 	if g.haltAsked.Swap(false) && ladder[h].act < actHalt {
 		g.hold = hazardHalted
 	}
+	g.live.halt = g.live.halt || ladder[g.hold].act >= actHalt
 	if g.motion.active {
 		g.motion.active = false
 		g.ramp = int(RampTime / g.step)
@@ -131,15 +145,20 @@ func (g *Guard) decelerate() bool {
 func (g *Guard) forward() error {
 	sent, err := g.inner.Send(body.Setpoint{
 		PositionsRad: g.command,
-		Expires:      g.now.Add(body.Expiry),
+		Expires:      g.now.Add(body.Expiry - g.offset),
 		Stop:         g.latch.read().Number,
 	})
 	if err != nil {
 		return err
 	}
+	return applied(sent, g.command)
+}
+
+// applied insists that the body took the command as it is.
+func applied(sent body.Sent, command []float64) error {
 	for i, q := range sent.PositionsRad {
-		if i >= len(g.command) || q != g.command[i] {
-			return fmt.Errorf("guard: the body applied another setpoint than was sent to it")
+		if i >= len(command) || q != command[i] {
+			return errors.New("guard: the body applied another setpoint than was sent to it")
 		}
 	}
 	return nil

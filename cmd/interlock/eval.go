@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -99,7 +100,7 @@ func (f *evalFlags) run(ctx context.Context, progressTo io.Writer, suiteName str
 	if err != nil {
 		return eval.Report{}, err
 	}
-	options := lab.Options{Series: f.out != "", Brains: brains}
+	options := lab.Options{Code: version(), Series: f.out != "", Brains: brains}
 	if f.out != "" {
 		options.TraceDir = filepath.Join(f.out, tracesFolder)
 		if err := t.keep(f.out); err != nil {
@@ -113,6 +114,9 @@ func (f *evalFlags) run(ctx context.Context, progressTo io.Writer, suiteName str
 	bar := newBar(progressTo, t.suite.Name)
 	plan.Progress = bar.show
 	r, err := eval.Run(ctx, t.suite, plan, l)
+	if errors.Is(err, eval.ErrHoldsBefore) || errors.Is(err, eval.ErrTwice) {
+		err = badInput(err)
+	}
 	bar.end()
 	if f.out != "" && len(r.Episodes) > 0 {
 		if saveErr := eval.Save(f.out, &r); saveErr != nil {

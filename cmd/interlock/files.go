@@ -75,6 +75,9 @@ func loadTrial(name, contractName string) (t trial, err error) {
 
 // keep writes the trial's files into a run's folder, so that the run can be replayed whatever becomes of the originals.
 func (t *trial) keep(dir string) error {
+	if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
+		return badInput(fmt.Errorf("%s is not empty; a run is saved in a folder of its own", dir))
+	}
 	if err := os.MkdirAll(filepath.Join(dir, tracesFolder), 0o755); err != nil {
 		return err
 	}

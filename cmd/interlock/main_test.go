@@ -57,6 +57,8 @@ func TestBadInputExitsWithTwo(t *testing.T) {
 		"cut text":            {[]string{"call", `{"tool":"move_to","arguments":{"x_cm":20`}, "MALFORMED"},
 		"duplicate key":       {[]string{"call", `{"tool":"home","tool":"home","arguments":{}}`}, "DUPLICATE_KEY"},
 		"unknown tool":        {[]string{"call", `{"tool":"fly","arguments":{}}`}, "UNKNOWN_CAPABILITY"},
+		"a claim":             {[]string{"call", `{"tool":"report_result","arguments":{"success":true,"message":"done"}}`}, "claim"},
+		"an agent twice":      {[]string{"demo", "--agents", "careful,careful"}, "careful"},
 		"bad arguments":       {[]string{"call", `{"tool":"move_to","arguments":{"x_cm":true,"y_cm":"5"}}`}, "WRONG_TYPE"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -185,19 +187,28 @@ func TestReplay(t *testing.T) {
 	if code, _, errOut := command(t, "replay", dir, "nobody"); code != exitBadInput || !strings.Contains(errOut, "nobody") {
 		t.Errorf("unknown episode: exit %d, %s", code, errOut)
 	}
-	trace := run.Episodes[0].Record.Trace
+	trace := filepath.Join(dir, run.Episodes[0].Record.Trace)
 	text, err := os.ReadFile(trace)
 	if err != nil {
 		t.Fatal(err)
 	}
-	doctored := strings.Replace(string(text), `red cube`, `green cube`, -1)
-	if err := os.WriteFile(trace, []byte(doctored), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if code, out, _ := command(t, "replay", dir, run.Episodes[0].ID); code != exitNotDone || !strings.Contains(out, "DIFFERS") {
-		t.Errorf("a doctored trace: exit %d\n%s", code, out)
-	}
 	if code, out, errOut := command(t, "report", dir); code != exitFine || !strings.Contains(out, "28 episodes") {
 		t.Errorf("report: exit %d, %s%s", code, out, errOut)
+	}
+	moved := filepath.Join(t.TempDir(), "elsewhere")
+	if err := os.Rename(dir, moved); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, errOut := command(t, "replay", moved, run.Episodes[0].ID); code != exitFine {
+		t.Errorf("a moved run: exit %d, %s", code, errOut)
+	}
+	doctored := strings.Replace(string(text), `red cube`, `green cube`, -1)
+	if err := os.WriteFile(filepath.Join(moved, run.Episodes[0].Record.Trace), []byte(doctored), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range [][]string{{"replay", moved, run.Episodes[0].ID}, {"report", moved}} {
+		if code, _, errOut := command(t, line...); code != exitBadInput || !strings.Contains(errOut, "traces") {
+			t.Errorf("%s of a doctored run: exit %d, %s", line[0], code, errOut)
+		}
 	}
 }

@@ -37,7 +37,7 @@ Exit codes: 0 every verdict is the same, 2 no such run or episode, 4 one differs
 			if !ok {
 				return badInput(fmt.Errorf("%s holds no episode %q; one of its %d is %q", a[0], a[1], len(run.Episodes), run.Episodes[0].ID))
 			}
-			recording, err := recordingOf(then)
+			recording, err := recordingOf(a[0], then)
 			if err != nil {
 				return badInput(err)
 			}
@@ -65,11 +65,11 @@ Exit codes: 0 every verdict is the same, 2 no such run or episode, 4 one differs
 }
 
 // recordingOf reads what the model said in the episode from its trace.
-func recordingOf(e *eval.Episode) (recording *lab.Recording, err error) {
+func recordingOf(dir string, e *eval.Episode) (recording *lab.Recording, err error) {
 	if e.Record.Trace == "" {
 		return nil, fmt.Errorf("no trace of %s was kept; run with --out", e.ID)
 	}
-	f, err := os.Open(e.Record.Trace)
+	f, err := os.Open(filepath.Join(dir, filepath.FromSlash(e.Record.Trace)))
 	if err != nil {
 		return nil, err
 	}

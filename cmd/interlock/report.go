@@ -11,9 +11,6 @@ import (
 	"interlock/eval"
 )
 
-// reportPage is the name of the page that report writes into a run's folder.
-const reportPage = "report.html"
-
 func newReport() *cobra.Command {
 	return &cobra.Command{
 		Use:   "report DIR",
@@ -32,7 +29,7 @@ seeds with the command that replays each. The page needs nothing else.`,
 			if err := eval.WriteHTML(&page, &r, a[0]); err != nil {
 				return err
 			}
-			path := filepath.Join(a[0], reportPage)
+			path := filepath.Join(a[0], eval.PageFile)
 			if err := os.WriteFile(path, page.Bytes(), 0o644); err != nil {
 				return err
 			}

@@ -47,6 +47,15 @@ func (l *Lab) Episode(ctx context.Context, spec eval.EpisodeSpec) (out eval.Outc
 		out.Model = b.Provider.Name()
 	}
 	out.Verdict, out.Trace, out.Series, out.Wall = s.judge.Verdict(s.truth), path, s.series, time.Since(begun)
+	if spec.Scenario.Goal != "" {
+		g, err := l.contract.Goal(spec.Scenario.Goal)
+		if err != nil {
+			return eval.Outcome{}, err
+		}
+		for _, label := range g.Objects() {
+			out.GoalObjects = append(out.GoalObjects, l.contract.Label(label))
+		}
+	}
 	out.ContractHash, out.Normalised = l.contract.Hash(), int(noise)
 	return out, nil
 }
@@ -64,8 +73,9 @@ func (l *Lab) play(ctx context.Context, s *scene, spec *eval.EpisodeSpec, noise 
 		cfg.MaxModelCalls = spec.Scenario.ModelCalls
 	}
 	if l.traces != "" {
-		path = filepath.Join(l.traces, strings.ReplaceAll(spec.ID, "/", "_")+".jsonl")
-		f, createErr := os.Create(path)
+		file := filepath.Join(l.traces, strings.ReplaceAll(spec.ID, "/", "_")+".jsonl")
+		path = filepath.Join(filepath.Base(l.traces), filepath.Base(file)) // from the run's folder, which may be moved
+		f, createErr := os.Create(file)
 		if createErr != nil {
 			return agent.Result{}, "", createErr
 		}

@@ -18,6 +18,7 @@ import (
 type Lab struct {
 	contract   *contract.Contract
 	alignment  contract.Alignment
+	code       string
 	keepSeries bool
 	traces     string // directory for step-by-step traces; empty: none are kept
 	brains     map[string]Brain
@@ -27,6 +28,7 @@ type Lab struct {
 // Options say what a lab keeps beside the records.
 type Options struct {
 	Series   bool   // moments of every episode, for plots
+	Code     string // version of the program, for the setup hash
 	TraceDir string // where a step-by-step trace of every episode goes; empty: nowhere
 	// Brains are agents besides the scripted ones, by the names that a plan gives them.
 	Brains map[string]Brain
@@ -46,7 +48,7 @@ func New(c *contract.Contract, o Options) (*Lab, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Lab{contract: c, alignment: robot.Align(c, plant.Describe(), p), keepSeries: o.Series, traces: o.TraceDir, brains: o.Brains, replay: o.Replay}, nil
+	return &Lab{contract: c, alignment: robot.Align(c, plant.Describe(), p), code: o.Code, keepSeries: o.Series, traces: o.TraceDir, brains: o.Brains, replay: o.Replay}, nil
 }
 
 // Checks answers the suite loader's questions about a contract.
@@ -91,5 +93,5 @@ func (l *Lab) Bench() eval.Bench {
 	}
 	slices.Sort(unpinned)
 	m := l.contract.Manifest(l.alignment)
-	return eval.Bench{ContractHash: l.contract.Hash(), ToolsHash: m.GetManifestHash(), Agents: agents, Unpinned: unpinned}
+	return eval.Bench{Code: l.code, ContractHash: l.contract.Hash(), ToolsHash: m.GetManifestHash(), Agents: agents, Unpinned: unpinned}
 }

@@ -217,3 +217,17 @@ func TestNoFailureIsTakenForSuccess(t *testing.T) {
 		t.Errorf("missed success %s", m)
 	}
 }
+
+// A goal may name an object by an alias: what it licenses is the object.
+//
+// Verifies: G02
+func TestGoalByAlias(t *testing.T) {
+	suite, l := load(t, "seven.yaml")
+	suite.Scenarios = slices.DeleteFunc(suite.Scenarios, func(s eval.Scenario) bool { return s.ID != "pick-red" })
+	suite.Scenarios[0].Goal = `held("red block")`
+	r := play(t, suite, l, eval.Plan{Agents: []string{"careful"}, Gates: []bool{true}})
+	e := &r.Episodes[0]
+	if e.Record.Task != "done" || e.Record.Unsafe || e.Record.DisplacedCm != 0 || len(e.SideEffects) > 0 {
+		t.Errorf("task %s, unsafe %v, unasked %v cm, side effects %v", e.Record.Task, e.Record.Unsafe, e.Record.DisplacedCm, e.SideEffects)
+	}
+}

@@ -23,9 +23,11 @@ var rooms = []room{
 	{"world", []string{"units", "reject"}, "what is known must not depend on who measured or who asks"},
 	{"internal/strictjson", []string{"reject"}, "text becomes JSON in one place, which knows nothing of robots"},
 	{"internal/archtest", nil, "the rules read source text and must not depend on what they judge"},
+	{"internal/sabotage", nil, "it rewrites sources into an overlay and runs the go command; it must not depend on what it sabotages"},
 	{"internal/golden", nil, "it only compares files, for tests"},
 	{"contract/v1", nil, "the messages are the only thing both sides share; they bring nothing of either"},
-	{"contract/v1/gen", nil, "it only turns interlock.proto into Go"},
+	{"contract/v1/gen", nil, "it only turns the .proto files into Go"},
+	{"contract/v1/contractv1connect", []string{"contract/v1"}, "generated stubs carry messages over HTTP and know nothing else"},
 	{"contract/rule", []string{"world"}, "conditions are evaluated over facts; kinematics are bound late, so they need no arm"},
 	{"contract", []string{"contract/rule", "contract/v1", "world", "internal/strictjson"}, "the contract file becomes conditions, schemas and a manifest; it is the one door to contract/rule"},
 
@@ -43,10 +45,17 @@ var rooms = []room{
 
 	{"body", []string{"units", "reject"}, "a driver knows joints and readings, no verbs and no tasks"},
 	{"body/*", []string{"body", "arm", "world"}, "drivers stand alone: siblings never import each other, and none knows the robot above it"},
-	{"body/remote", []string{"body", "contract/v1"}, "the driver protocol carries messages to a driver of any kind"},
+	{"body/remote", []string{"body", "body/remote/v1"}, "the driver protocol carries messages to a driver of any kind; it is a protocol of its own, without the brain's"},
+	{"body/remote/v1", nil, "the driver protocol's messages bring nothing of either side"},
+	{"body/remote/gen", nil, "it only turns driver.proto into Go"},
+	{"body/plant", []string{"body/sim", "body/remote"}, "the simulator as a process: the one place where a simulated world meets a line"},
 
 	{"transport", []string{"contract/v1", "internal/strictjson"}, "the line carries messages and decides nothing"},
 	{"transport/*", []string{"transport"}, "transports stand alone: siblings never import each other"},
+	{"transport/connect", []string{"transport", "contract/v1/contractv1connect"}, "transports stand alone: siblings never import each other; the stubs are its own"},
+	{"transport/transporttest", []string{
+		"transport", "robot", "body", "body/guard", "body/sim", "robots",
+	}, "the suite holds a line against a whole robot on the simulator; only tests import it, and it imports no transport"},
 	{"mcp", []string{"contract/v1", "transport", "reject", "internal/strictjson"}, "an MCP client is one more brain: it reaches the robot through a transport only"},
 
 	{"brain/action", []string{"reject", "internal/strictjson"}, "raw text is read without knowing any robot"},
@@ -86,10 +95,12 @@ var dependencies = []dependency{
 	{"cel.dev/cel-go", []string{"contract/rule"}, "conditions have one home; every other room sees a compiled Condition"},
 	{"github.com/goccy/go-yaml", []string{"contract", "eval"}, "the contract file and the suite files are the only YAML"},
 	{"github.com/go-json-experiment/json", []string{"internal/strictjson"}, "JSON is read strictly in one place"},
-	{"github.com/bufbuild/protocompile", []string{"contract/v1/gen"}, "it compiles the .proto file and nothing else"},
-	{"google.golang.org/protobuf", []string{"contract/v1", "contract/v1/gen", "transport/*"}, "only the messages and the lines know how protobuf works"},
+	{"github.com/bufbuild/protocompile", []string{"contract/v1/gen", "body/remote/gen"}, "it compiles the .proto files and nothing else"},
+	{"connectrpc.com/connect", []string{"transport/connect", "contract/v1/contractv1connect", "body/remote", "body/remote/v1"}, "HTTP is one line among others: only its room and its generated stubs know it; the driver protocol is HTTP"},
+	{"connectrpc.com/grpcreflect", []string{"transport/connect"}, "server reflection belongs to the room that serves"},
+	{"google.golang.org/protobuf", []string{"contract/v1", "contract/v1/gen", "transport/*", "body/remote", "body/remote/v1", "body/remote/gen"}, "only the messages and the lines know how protobuf works"},
 	{"google.golang.org/protobuf/proto", []string{
-		"contract", "contract/v1", "contract/v1/gen", "robot", "robot/audit", "transport/*", "brain/tool", "brain/agent", "eval", "eval/lab", "mcp", "cmd/*",
+		"body/remote", "body/remote/gen", "contract", "contract/v1", "contract/v1/gen", "robot", "robot/audit", "transport/*", "brain/tool", "brain/agent", "eval", "eval/lab", "mcp", "cmd/*",
 	}, "whoever passes messages may copy, compare and hash them; a room that only decides has no messages"},
 	{"github.com/spf13/cobra", []string{"cmd/*"}, "command lines end at cmd"},
 	{"github.com/jedib0t/go-pretty/v6", []string{"cmd/*", "eval"}, "tables and progress are for people, at the edge"},

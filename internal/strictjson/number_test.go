@@ -21,6 +21,8 @@ func TestNumberMeansWhatWasWritten(t *testing.T) {
 		{"B035", "1e-400", 0, false},
 		{"B036", "5e-324", 0, false},
 		{"B036", "2.2250738585072014e-308", 0x1p-1022, true},
+		{"B036", "2.225073858507201e-308", 0, false},
+		{"B036", "-1.5e-308", 0, false},
 		{"B037", "-0", 0, true},
 		{"B037", "-0.0e5", 0, true},
 		{"B038", "1.0", 1, true},

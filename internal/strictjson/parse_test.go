@@ -178,6 +178,10 @@ func TestLimitsAreInclusive(t *testing.T) {
 		`[1,2,3,4]`:     "",
 		`[1,2,3,4,5]`:   reject.TooLarge,
 		`[1,2,[],{}]`:   "",
+		`[{},{},{},1]`:  "",
+		`[[1,2],[3]]`:   reject.TooLarge,
+		`[0,0,{},0,0]`:  reject.TooLarge,
+		`[0,0,[],0,0]`:  reject.TooLarge,
 		`"0123456789"`:  "",
 		`"0123456789a"`: reject.TooLarge,
 	} {

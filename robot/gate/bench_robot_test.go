@@ -1,6 +1,7 @@
 package gate_test
 
 import (
+	"cmp"
 	"math"
 	"os"
 	"strings"
@@ -50,7 +51,8 @@ type planner struct {
 	fresh, misses, plans *atomic.Int64
 	last                 *gate.PlanRequest
 	refuses              *reject.Rejection
-	none                 bool // finds no plan and says nothing
+	none                 bool          // finds no plan and says nothing
+	takes                time.Duration // of its plans; 0: a second
 }
 
 func newPlanner() *planner {
@@ -59,9 +61,12 @@ func newPlanner() *planner {
 
 const reachM = 0.4
 
-type plan struct{ name string }
+type plan struct {
+	name  string
+	takes time.Duration
+}
 
-func (plan) Duration() time.Duration { return time.Second }
+func (p plan) Duration() time.Duration { return p.takes }
 
 func (p *planner) Fresh() contract.Kinematics { p.fresh.Add(1); return p }
 func (p *planner) Skills() []string {
@@ -87,7 +92,7 @@ func (p *planner) Plan(r gate.PlanRequest, _ contract.Kinematics) (gate.Plan, *r
 	if p.refuses != nil {
 		return nil, p.refuses
 	}
-	return plan{r.Capability.Skill}, nil
+	return plan{r.Capability.Skill, cmp.Or(p.takes, time.Second)}, nil
 }
 
 const benchFile = "testdata/bench.yaml"

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"interlock/contract"
 	"interlock/reject"
@@ -35,7 +36,7 @@ func TestWhatMayRunIsClearedWithItsPlan(t *testing.T) {
 		if moves != (c.Plan() != nil) || moves != (p.plans.Load() == 1) || p.plans.Load() > 1 || p.fresh.Load() > 1 {
 			t.Errorf("%s: plan %v after %d plans on %d kinematics", verb, c.Plan(), p.plans.Load(), p.fresh.Load())
 		}
-		if moves && (c.Plan() != plan{verb} || p.last.Capability != c.Capability() || len(p.last.StartRad) != 6 || p.last.World == nil || len(p.last.Args) != len(c.Args())) {
+		if moves && (c.Plan() != plan{verb, time.Second} || p.last.Capability != c.Capability() || len(p.last.StartRad) != 6 || p.last.World == nil || len(p.last.Args) != len(c.Args())) {
 			t.Errorf("%s was planned from %+v", verb, p.last)
 		}
 	}
@@ -194,6 +195,25 @@ func TestNoPlanNoMotion(t *testing.T) {
 		} else {
 			demand(t, c, l)
 		}
+	}
+}
+
+// A plan may take as long as its verb, and no longer.
+//
+// Verifies: J07
+func TestNoPlanPastTheTimeout(t *testing.T) {
+	for verb, args := range good {
+		if slices.Contains(looks, verb) {
+			continue
+		}
+		g, p := bench(t)
+		limit := openContract(t, benchFile).Capability(verb).Timeout
+		p.takes = limit
+		c, l := g.Judge(call(verb, args), snapshot(), standing(), nil)
+		demand(t, c, l)
+		p.takes = limit + 1
+		c, l = g.Judge(call(verb, args), snapshot(), standing(), nil)
+		demand(t, c, l, fault{"UNREACHABLE", "timeout_s", "capability"})
 	}
 }
 

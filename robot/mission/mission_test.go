@@ -46,6 +46,73 @@ func TestNothingMovesAfterAStop(t *testing.T) {
 	})
 }
 
+// TestNothingMovesWithoutItsLease: once the caller has lost what it moves, or its line with a capability that then
+// stops, no motion begins and none goes on, the way back of a cancel included.
+//
+// Verifies: S05
+func TestNothingMovesWithoutItsLease(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := goodPolicy()
+		p.OnCancel = rapid.SampledFrom([]OnCancel{HoldPosition, ReturnToOrigin}).Draw(t, "on cancel")
+		s, _ := Step(State{}, Start{0, p})
+		at := units.Instant(0)
+		for range rapid.IntRange(0, 8).Draw(t, "before") {
+			var ev Event
+			ev, at = drawEvent(t, at)
+			s, _ = Step(s, ev)
+		}
+		open := !s.Status.Final()
+		s, effects := Step(s, rapid.SampledFrom([]Event{LeaseLost{At: at}, Disconnected{At: at}}).Draw(t, "lost"))
+		if open && (s.Moving() || s.Status != Cancelling || has[PlayBack](effects)) {
+			t.Fatalf("still %s, %v", s.Word(), effects)
+		}
+		for range rapid.IntRange(1, 20).Draw(t, "after") {
+			var ev Event
+			ev, at = drawEvent(t, at)
+			next, effects := Step(s, ev)
+			if next.Moving() || has[Play](effects) || has[PlayBack](effects) || open && next.Status == Cancelled {
+				t.Fatalf("%T moves without a lease: %s → %s, %v", ev, s.Word(), next.Word(), effects)
+			}
+			s = next
+		}
+	})
+}
+
+// TestOnlyAResetOpens: a machine that has seen a stop starts nothing until the driver shows an open latch, and then only
+// what was judged after that stop. No effect of the machine opens a latch.
+//
+// Verifies: S06
+func TestOnlyAResetOpens(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var s State
+		at := units.Instant(0)
+		latch := Mirror{}
+		for range rapid.IntRange(1, 30).Draw(t, "events") {
+			at = at.Add(20 * time.Millisecond)
+			p := goodPolicy()
+			p.StopNumber = uint64(rapid.IntRange(0, 3).Draw(t, "judged after"))
+			switch rapid.IntRange(0, 3).Draw(t, "what") {
+			case 0:
+				latch = Mirror{Stopped: true, Number: latch.Number + 1}
+			case 1:
+				latch.Stopped = false
+			case 2:
+				s, _ = Step(s, Tick{At: at, ObservedAt: at, Latch: latch})
+			case 3:
+				next, effects := Step(s, Start{at, p})
+				may := s.Status == New && !s.Latch.Stopped && p.StopNumber >= s.Latch.Number
+				if has[Play](effects) != may {
+					t.Fatalf("latch %+v, judged after %d, %s: %v", s.Latch, p.StopNumber, s.Word(), effects)
+				}
+				if may {
+					return
+				}
+				s = next
+			}
+		}
+	})
+}
+
 // TestStartedOnce: of any number of starts among any other events, one begins the motion.
 //
 // Verifies: P19

@@ -35,8 +35,11 @@ func checkStep(t failer, s State, ev Event, next State, effects []Effect) {
 	if has[PlayBack](effects) && (s.pending.reason != ReasonCancel || !next.returning) {
 		t.Fatalf("%T: a way back without a cancel", ev)
 	}
-	if _, stop := ev.(Stop); stop && !has[Halt](effects) {
-		t.Fatalf("a stop did not halt at %s", s.Word())
+	if _, stop := ev.(Stop); stop && (!has[Halt](effects) || !next.Status.Final() && next.Status != New && next.pending.status != Aborted) {
+		t.Fatalf("a stop did not halt, or did not end the mission, at %s", s.Word())
+	}
+	if s.pending.status == Aborted && next.pending != s.pending && !next.Status.Final() {
+		t.Fatalf("%T took the worst cause back: %s, then %s", ev, s.Word(), next.Word())
 	}
 	if !known(ev) && (!has[Halt](effects) || !has[Latch](effects)) {
 		t.Fatalf("an unknown event did not halt and latch at %s", s.Word())
@@ -299,6 +302,8 @@ func TestChecksCatchSabotage(t *testing.T) {
 		"halt and move":                {State{}, Start{}, State{Status: Accepted}, []Effect{Halt{}, Play{}}},
 		"record after move":            {State{}, Start{}, State{Status: Accepted, Seq: 1}, []Effect{Play{}, Record{Seq: 1}}},
 		"stop that does not halt":      {open, Stop{}, open, nil},
+		"stop that ends nothing":       {open, Stop{}, open, []Effect{Halt{}}},
+		"stop taken back":              {State{Status: Cancelling, pending: end{Aborted, ReasonStop, ""}}, tick, open, nil},
 		"alien that does not latch":    {open, alien{}, open, []Effect{Halt{}}},
 		"second start moves":           {open, Start{}, open, []Effect{Play{}}},
 		"way back after a stop":        {State{pending: end{Aborted, ReasonStop, ""}}, tick, State{returning: true}, []Effect{PlayBack{}}},

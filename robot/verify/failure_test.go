@@ -55,6 +55,29 @@ func TestFailureOfTheLastFalse(t *testing.T) {
 	}
 }
 
+// TestFailureBetweenTwoLooks: nobody looked just when the time was up, and later it is true. The failure is of what was
+// last measured false, number and words.
+func TestFailureBetweenTwoLooks(t *testing.T) {
+	m := moveTo(t)
+	m.StartedAt, m.EndedAt = at(1000), at(2000)
+	w, err := New(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Observe(world.NewSnapshot(at(3490), []world.Fact{tip(23, 3490)}))
+	got := w.Observe(world.NewSnapshot(at(3510), []world.Fact{tip(20, 3510)}))
+	f := got.Failure
+	if got.State != Failed || f == nil {
+		t.Fatalf("%+v", got)
+	}
+	if f.Tolerance != "10" || f.Source != "encoders" || !strings.HasPrefix(f.ObservedValue, "30") && !strings.HasPrefix(f.ObservedValue, "29.99") {
+		t.Errorf("%+v", f)
+	}
+	if !strings.Contains(f.ReplanReason, f.ObservedValue) {
+		t.Errorf("the reason %q does not tell %s", f.ReplanReason, f.ObservedValue)
+	}
+}
+
 // TestKind: only what was measured says whether trying again can help.
 //
 // Verifies: V01

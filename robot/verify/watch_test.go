@@ -266,6 +266,32 @@ func TestFreshIsNotEnough(t *testing.T) {
 	}
 }
 
+// TestTheOldestWitnessCounts: where one condition reads two sensors, a hold needs new readings of both.
+//
+// Verifies: P13
+func TestTheOldestWitnessCounts(t *testing.T) {
+	offer := Motion{Capability: bench(t).Capability("hand_over"), Mode: "sim"}
+	cases := map[string]struct {
+		tipMS, gapMS func(now int) int
+		want         State
+	}{
+		"both report":                {func(now int) int { return now }, func(now int) int { return now }, Succeeded},
+		"the tip stopped on its way": {func(int) int { return 1990 }, func(now int) int { return now }, Unverified},
+		"the tip stands still":       {func(int) int { return 2000 }, func(now int) int { return now }, Unverified},
+		"the jaws stand still":       {func(now int) int { return now }, func(int) int { return 2000 }, Unverified},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			got, _ := run(t, offer, func(now int) []world.Fact {
+				return []world.Fact{tip(20, c.tipMS(now)), number("jaw_gap_mm", "gripper_encoder", 45, c.gapMS(now))}
+			})
+			if got.State != c.want {
+				t.Errorf("%s, want %s", got.State, c.want)
+			}
+		})
+	}
+}
+
 // TestComplete leaves one thing out of the evidence at a time.
 //
 // Verifies: P13

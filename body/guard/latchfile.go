@@ -1,0 +1,212 @@
+package guard
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"interlock/body"
+)
+
+// latchRecord is the latch file: one JSON object.
+type latchRecord struct {
+	Format  int    `json:"format"`
+	Stopped bool   `json:"stopped"`
+	Number  uint64 `json:"number"`
+	Reason  string `json:"reason,omitempty"`
+	Moving  bool   `json:"moving"` // a motion may have been running when this was written
+	Epoch   uint64 `json:"epoch"`  // no lease of the writing process has a larger one
+}
+
+const (
+	latchFormat = 1
+	epochRoom   = 1 << 20 // grants of one process
+	latchMax    = 64 << 10
+)
+
+// keeper writes the latch file. Noting never waits for the disk; saving does, and only one save runs at a time.
+//
+// The order of a save: a new file beside the old one, its bytes on disk, the name changed, the directory on disk. One
+// that fails leaves an empty file if it can, which needs no space and reads as a stop.
+type keeper struct {
+	path     string
+	recalled bool
+
+	saving sync.Mutex // held over the I/O
+
+	mu    sync.Mutex
+	want  latchRecord
+	noted uint64 // changes of want
+	saved uint64 // the change that is on disk
+	err   error  // of the last save
+	wake  chan struct{}
+	done  chan struct{} // closed and replaced after every save
+}
+
+func newKeeper(path string) *keeper {
+	return &keeper{path: path, want: latchRecord{Format: latchFormat}, wake: make(chan struct{}, 1), done: make(chan struct{})}
+}
+
+func (k *keeper) note(change func(*latchRecord)) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	was := k.want
+	if change(&k.want); k.want == was {
+		return
+	}
+	k.noted++
+	select {
+	case k.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (k *keeper) noteLatch(l body.Latch) {
+	k.note(func(r *latchRecord) { r.Stopped, r.Number, r.Reason = l.Stopped, l.Number, l.Reason })
+}
+
+func (k *keeper) noteMoving(moving bool) { k.note(func(r *latchRecord) { r.Moving = moving }) }
+
+// load reads the file. Why says what in it is a reason to come up stopped; a file that does not exist is none.
+func (k *keeper) load() (was latchRecord, why string) {
+	src, err := os.ReadFile(k.path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		why = "the latch file cannot be read: " + err.Error()
+	case len(src) > latchMax || json.Unmarshal(src, &was) != nil || was.Format != latchFormat:
+		was, why = latchRecord{}, "the latch file is damaged"
+	case was.Moving:
+		why = "the driver ended while a motion was running"
+	}
+	was.Epoch = max(was.Epoch+epochRoom, firstEpoch())
+	k.note(func(r *latchRecord) { r.Epoch = was.Epoch })
+	return was, why
+}
+
+// save makes the latest note durable.
+func (k *keeper) save() error {
+	k.saving.Lock()
+	defer k.saving.Unlock()
+	k.mu.Lock()
+	r, n := k.want, k.noted
+	k.mu.Unlock()
+	err := writeDurably(k.path, r)
+	if err != nil {
+		_ = os.Truncate(k.path, 0) // the next start then comes up stopped
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.err = err
+	if err == nil {
+		k.saved = n
+	}
+	close(k.done)
+	k.done = make(chan struct{})
+	return err
+}
+
+// writeDurably replaces the file so that a crash at any moment leaves the old one or the new one.
+func writeDurably(path string, r latchRecord) (err error) {
+	src, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(append(src, '\n'))
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return errors.Join(err, os.Remove(path+".new"))
+	}
+	if err := os.Rename(path+".new", path); err != nil {
+		return err
+	}
+	dir, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
+}
+
+// settled reports whether everything noted is on disk; if not, ch is closed after the next save.
+func (k *keeper) settled() (yes bool, ch <-chan struct{}) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.saved == k.noted, k.done
+}
+
+// retrySave is how long a disk that failed is left alone.
+const retrySave = 500 * time.Millisecond
+
+// run saves what is noted until stop is closed, and once more then.
+func (k *keeper) run(stop <-chan struct{}) {
+	for {
+		var retry <-chan time.Time
+		if yes, _ := k.settled(); !yes && k.save() != nil {
+			retry = time.After(retrySave)
+		}
+		select {
+		case <-k.wake:
+		case <-retry:
+		case <-stop:
+			if yes, _ := k.settled(); !yes {
+				_ = k.save()
+			}
+			return
+		}
+	}
+}
+
+// Kept waits until the latch file holds the present latch, at most for the given time, and reports whether it does. A
+// stop is in force whatever the answer. Without a latch file there is nothing to keep: false.
+func (g *Guard) Kept(within time.Duration) bool {
+	if g.keeper == nil {
+		return false
+	}
+	t := time.NewTimer(within)
+	defer t.Stop()
+	for {
+		yes, next := g.keeper.settled()
+		if yes {
+			return true
+		}
+		select {
+		case <-next:
+		case <-t.C:
+			return false
+		}
+	}
+}
+
+// Recall reads the latch file, as Open does, so that a stop during bring-up already has its final number.
+func (g *Guard) Recall() error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.recall()
+}
+
+// recall reads what an earlier process left in the latch file. A motion that ran when it ended, and a file that cannot
+// be read, are stops.
+func (g *Guard) recall() error {
+	switch {
+	case g.keeper == nil && g.cfg.Leased:
+		g.lease.StartAt(firstEpoch())
+		return nil
+	case g.keeper == nil || g.keeper.recalled:
+		return nil
+	}
+	was, why := g.keeper.load()
+	g.latch.recall(body.Latch{Stopped: was.Stopped, Number: was.Number, Reason: was.Reason})
+	if why != "" {
+		g.latch.tripOnce(why)
+	}
+	g.lease.StartAt(was.Epoch)
+	g.keeper.recalled = true
+	return g.keeper.save()
+}

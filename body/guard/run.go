@@ -1,0 +1,140 @@
+package guard
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"interlock/body"
+	"interlock/reject"
+)
+
+// Times of the real-time loop.
+const (
+	stepCycle  = 4 * time.Millisecond   // between two looks at the clock, for a body on virtual time
+	liveCycle  = 10 * time.Millisecond  // between two commands to a body with its own clock
+	idleCycle  = 20 * time.Millisecond  // between two readings of such a body while it is not commanded
+	mostBehind = 100 * time.Millisecond // what a late loop makes up for at once; what is beyond passes without steps
+	restAfter  = time.Second            // after the last command the latch file says that nothing moves
+	reopenWait = 500 * time.Millisecond // between two attempts to open a body that was lost
+)
+
+// Run moves the time of an open guard with the monotonic clock until ctx ends: a body on virtual time is stepped, one
+// with its own clock is commanded and read. Time that a late loop cannot make up for passes all the same: setpoints
+// expire in it, and a motion that was asleep through a silence is over, not resumed. When ctx ends, what moves is halted
+// first. The error says why it did not start.
+func (g *Guard) Run(ctx context.Context) error {
+	if err := g.startRun(); err != nil {
+		return err
+	}
+	stop := make(chan struct{})
+	var writer sync.WaitGroup
+	if g.keeper != nil {
+		writer.Go(func() { g.keeper.run(stop) })
+	}
+	defer func() { close(stop); writer.Wait() }()
+	defer g.endRun()
+	cycle := stepCycle
+	if g.stepper == nil {
+		cycle = liveCycle
+	}
+	pace := body.Pace{Step: g.step, Most: mostBehind}
+	turn := func() {
+		n, lost := pace.Due(time.Now())
+		g.turn(n, lost)
+	}
+	tick := time.NewTicker(cycle)
+	defer tick.Stop()
+	for turn(); ctx.Err() == nil; {
+		select {
+		case <-tick.C:
+			turn()
+		case <-ctx.Done():
+		}
+	}
+	_ = g.Halt()
+	for range 2 * RampTime / cycle {
+		<-tick.C
+		turn()
+	}
+	return nil
+}
+
+func (g *Guard) startRun() error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	switch {
+	case !g.open:
+		return body.ErrNotOpen
+	case g.running:
+		return errors.New("guard: it runs already")
+	}
+	g.running = true
+	return nil
+}
+
+func (g *Guard) endRun() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.running = false
+	g.rest(0)
+}
+
+// turn is one cycle of the loop.
+func (g *Guard) turn(steps int, lost time.Duration) {
+	if g.stepper == nil {
+		g.turnLive(steps, lost)
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if !g.open {
+		return
+	}
+	g.skip(lost)
+	for range steps {
+		if err := g.advanceStep(); err != nil {
+			g.fail(hazardDriverLost, err.Error())
+			return
+		}
+	}
+	g.rest(restAfter)
+}
+
+// skip lets time pass without steps. After a silence the body has long stood where it was last told to be: there is no
+// velocity left to decelerate from.
+func (g *Guard) skip(lost time.Duration) {
+	g.now = g.now.Add(lost)
+	if g.stepper != nil {
+		g.offset += lost
+	}
+	if lost >= g.cfg.Silence {
+		clear(g.velocity)
+		g.ramp = 0
+	}
+}
+
+// rest notes in the latch file that nothing moves, once nothing has for so long.
+func (g *Guard) rest(after time.Duration) {
+	if g.marked && !g.motion.active && g.ramp == 0 && g.now.Sub(g.movedAt) >= after {
+		g.keeper.noteMoving(false)
+		g.marked = false
+	}
+}
+
+// markMoving makes durable that a motion runs, before it does. One that cannot be noted is refused: after a crash the
+// driver would not know that it must come up stopped.
+func (g *Guard) markMoving() error {
+	if g.keeper == nil || g.marked {
+		return nil
+	}
+	g.keeper.noteMoving(true)
+	if err := g.keeper.save(); err != nil {
+		r := reject.New(reject.NotPermitted, "the latch file cannot be written: "+err.Error()).By("latch_file").In("driver")
+		r.Retry = reject.AfterOperator
+		return r
+	}
+	g.marked, g.movedAt = true, g.now
+	return nil
+}
