@@ -2,11 +2,12 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo test check race fuzz golden gen bench lab peers lab-llm clean fmt-check vet lint gen-check static fuzz-short
+.PHONY: help demo test check race fuzz sabotage golden gen bench lab peers lab-llm clean fmt-check vet lint gen-check static fuzz-short
 
 GOLANGCI_VERSION := v2.15.0
 GOLANGCI := bin/golangci-lint-$(GOLANGCI_VERSION)
-FUZZTIME ?= 60s
+T ?= 60s
+FUZZTIME ?= $(T)
 # The rooms in which more than one goroutine meets.
 CONCURRENT := ./robot/... ./transport/... ./body/guard/...
 
@@ -25,8 +26,11 @@ race: ## the concurrent rooms under the race detector
 	@if command -v "$$(go env CC)" >/dev/null; then echo "go test -race -short $(CONCURRENT)"; CGO_ENABLED=1 go test -race -short $(CONCURRENT); \
 	else echo "race: skipped, the race detector needs a C compiler and there is none"; fi
 
-fuzz: ## every fuzz target for FUZZTIME each (60s)
+fuzz: ## every fuzz target for T each (make fuzz T=60s)
 	.ci/fuzz $(FUZZTIME)
+
+sabotage: ## play all sabotaged versions of the deciding rooms; their tests must catch each
+	go run ./internal/sabotage
 
 golden: ## rewrite the golden files; review the diff
 	go test -count=1 $$(grep -rlE --include='*_test.go' 'internal/golden"|flag\.Bool\("update"' . | xargs -n1 dirname | sort -u) -update
@@ -47,7 +51,7 @@ lab: ## the shipped suites in full; writes docs/experiments (minutes)
 	.ci/lab
 
 clean: ## remove what was built or recorded here
-	rm -rf bin runs .peers
+	rm -rf bin runs
 
 fmt-check:
 	@files=$$(gofmt -l .); if [ -n "$$files" ]; then echo "not formatted by gofmt:"; echo "$$files"; exit 1; fi

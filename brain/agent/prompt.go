@@ -27,8 +27,8 @@ func SystemPrompt(m *contractv1.Manifest, tools []tool.Tool) string {
 	return b.String()
 }
 
-// declineLine tells a constrained model the way out that its schema leaves it.
-const declineLine = "\nTo call nothing, answer {\"tool\": \"" + llm.DeclineName + "\", \"arguments\": {\"reason\": \"why\"}}.\n"
+// declineLine tells a constrained model the way out that its schema leaves it. It stands last, where a small model reads it.
+const declineLine = "\nOnly where no tool fits what was asked, answer {\"tool\": \"" + llm.DeclineName + "\", \"arguments\": {\"reason\": \"why\"}}; that is no report.\n"
 
 // specs turns tools into what a provider may pass on. Without motion, only what cannot move is listed.
 func specs(tools []tool.Tool, motion bool) []llm.ToolSpec {

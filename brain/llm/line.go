@@ -49,7 +49,7 @@ func NewLine(cfg LineConfig) (*Line, error) {
 	u, err := url.Parse(cfg.BaseURL)
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("%s: the base URL cannot be read", cfg.Provider) // the text of err holds the URL, password and all
+		return nil, fmt.Errorf("%s: the base URL cannot be read; it is http://HOST:PORT or https://HOST", cfg.Provider) // the text of err holds the URL, password and all
 	case u.User != nil:
 		return nil, fmt.Errorf("%s: the base URL holds a user or password; keys come from the environment or a file", cfg.Provider)
 	case u.Scheme != "http" && u.Scheme != "https", u.Hostname() == "":

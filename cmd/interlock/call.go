@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"interlock/brain/action"
 	"interlock/brain/tool"
 	"interlock/contract"
 	"interlock/reject"
@@ -78,16 +77,14 @@ func call(ctx context.Context, out io.Writer, c *contract.Contract, raw []byte) 
 	if err != nil {
 		return err
 	}
-	reading := action.Read(action.Output{Raw: raw, StopReason: "stop"}, action.Offer{Tools: registry.Names()})
-	switch {
-	case reading.Kind == action.NoCall:
-		return badInput(errors.New("the text holds no call; a call is {\"tool\": NAME, \"arguments\": {…}}"))
-	case reading.Refusal != nil:
-		return exitStatus{reject.ExitCode(reading.Refusal.Code), *reading.Refusal}
-	case len(reading.Calls) != 1:
-		return badInput(fmt.Errorf("the text holds %d calls; one at a time", len(reading.Calls)))
+	one, err := oneCall(raw, registry.Names())
+	if err != nil {
+		return err
 	}
-	r := registry.Call(ctx, reading.Calls[0].Tool, reading.Calls[0].Args)
+	if one.Tool == tool.ReportName {
+		return badInput(errors.New("report_result is a claim about a task, and moves nothing; put a call of the robot"))
+	}
+	r := registry.Call(ctx, one.Tool, one.Args)
 	if err := printAnswer(out, r.JSON); err != nil {
 		return err
 	}

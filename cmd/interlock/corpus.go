@@ -134,7 +134,7 @@ func ratesTable(groups []*rates) string {
 	}
 	t.AppendHeader(header)
 	for _, g := range groups {
-		row := table.Row{g.Model, g.Grammar, g.N, fmt.Sprintf("%d (%.0f %%, %.0f to %.0f)", g.Decoded, 100*g.DecodeRate, 100*g.Interval[0], 100*g.Interval[1])}
+		row := table.Row{g.Model, g.Grammar, g.N, eval.NewProportion(g.Decoded, g.N)}
 		for _, k := range kinds() {
 			row = append(row, g.Kinds[k.String()])
 		}

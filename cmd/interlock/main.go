@@ -77,23 +77,24 @@ measures what happened, and keeps the record.
 
 Exit codes: 0 done or fine, 1 our error, 2 bad input, 3 refused, 4 not done,
 5 unverified, 6 a person is needed, 7 stopped.`,
-		SilenceUsage:               true,
-		SilenceErrors:              true,
-		SuggestionsMinimumDistance: 2,
-		Args:                       cobra.ArbitraryArgs,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Args:          cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, a []string) error {
 			if len(a) == 0 {
 				return c.Help()
 			}
 			near := ""
-			if s := c.SuggestionsFor(a[0]); len(s) > 0 {
-				near = "; did you mean " + s[0] + "?"
+			for c.SuggestionsMinimumDistance = 1; near == "" && c.SuggestionsMinimumDistance <= 2; c.SuggestionsMinimumDistance++ {
+				if s := c.SuggestionsFor(a[0]); len(s) > 0 {
+					near = "; did you mean " + s[0] + "?"
+				}
 			}
 			return badInput(fmt.Errorf("there is no command %q%s (interlock --help lists them)", a[0], near))
 		},
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return badInput(err) })
-	root.AddCommand(newCall(), newCheck(), newDemo(), newEval(), newRead(), newReplay(), newReport())
+	root.AddCommand(newBodytest(), newBench(), newCall(), newChat(), newCheck(), newDemo(), newDriver(), newEval(), newExplain(), newInit(), newPlant(), newRead(), newReplay(), newReport(), newVersion())
 	return root
 }
 

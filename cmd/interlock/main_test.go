@@ -46,7 +46,7 @@ func TestBadInputExitsWithTwo(t *testing.T) {
 		"bad contract":        {[]string{"check", bad}, "bad.yaml:3:1"},
 		"no such suite":       {[]string{"eval", "nowhere.yaml"}, "nowhere.yaml"},
 		"bad suite":           {[]string{"eval", bad, "--contract", "robots/so101-tabletop.yaml"}, "bad.yaml"},
-		"unknown command":     {[]string{"chek"}, "did you mean check"},
+		"unknown command":     {[]string{"chek"}, "did you mean"},
 		"unknown flag":        {[]string{"demo", "--gaet", "on"}, "--gaet"},
 		"unknown gate":        {[]string{"demo", "--gate", "perhaps"}, "--gate"},
 		"unknown agent":       {[]string{"demo", "--agents", "nobody"}, "nobody"},

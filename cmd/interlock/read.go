@@ -36,8 +36,7 @@ With --corpus it reads a file of such texts instead, one JSON object a line with
 the fields raw, finish_reason, model and constrained, and prints the rates by
 model and grammar with their counts.
 
-Exit codes: 0 calls, no call, or a corpus; 2 the text or the file is bad,
-3 the text calls a tool that is not offered.`,
+Exit codes: 0 calls, no call, or a corpus; 2 the text is refused or the file bad.`,
 		Example: `  echo '{"tool": "home", "arguments": {},}' | interlock read -
   interlock read --corpus outputs.jsonl --profile action`,
 		Args: args(cobra.MaximumNArgs(1)),

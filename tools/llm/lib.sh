@@ -4,7 +4,21 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 PEERS=$PWD/.peers
 export PIP_DISABLE_PIP_VERSION_CHECK=1 OMP_NUM_THREADS=1 GOMP_SPINCOUNT=0
-server_pid=
+server_pid= work_pid=
+
+# attended runs a command so that a signal to this script ends it at once: a shell that waits for a command in the
+# foreground hears of signals only afterwards.
+attended() {
+	"$@" &
+	work_pid=$!
+	wait "$work_pid"
+	work_pid=
+}
+
+leave() {
+	[[ -z $work_pid ]] || kill "$work_pid" 2>/dev/null || true
+	stop_server
+}
 
 stop_server() {
 	[[ -n $server_pid ]] || return 0
@@ -14,7 +28,7 @@ stop_server() {
 	wait "$server_pid" 2>/dev/null || true
 	server_pid=
 }
-trap stop_server EXIT
+trap leave EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 

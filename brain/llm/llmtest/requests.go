@@ -2,6 +2,7 @@ package llmtest
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -43,7 +44,8 @@ func (s suite) keys(t *testing.T) {
 			t.Fatal(err)
 		}
 		seen := fmt.Sprintf("%s %s %v %+v %#v %s %+v", text, reply.Wire, chatErr, chatErr, chatErr, reply.Raw, p)
-		if fault, ok := chatErr.(*llm.Fault); ok {
+		var fault *llm.Fault
+		if errors.As(chatErr, &fault) {
 			seen += fmt.Sprintf("%s %s %+v %v", fault.Raw, fault.Wire, *fault, fault.Err)
 		}
 		if strings.Contains(seen, secret) {

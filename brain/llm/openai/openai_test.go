@@ -2,6 +2,7 @@ package openai_test
 
 import (
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -80,7 +81,9 @@ func TestOtherShapesAreNotOfTheProtocol(t *testing.T) {
 		"a list":              {`[]`, llm.OffProtocol},
 	} {
 		url, _ := answers(t, c.answer)
-		if reply, err := build(t, llmtest.Setup{BaseURL: url}, false).Chat(t.Context(), llmtest.Request()); err == nil || err.(*llm.Fault).Kind != c.kind {
+		reply, err := build(t, llmtest.Setup{BaseURL: url}, false).Chat(t.Context(), llmtest.Request())
+		var f *llm.Fault
+		if !errors.As(err, &f) || f.Kind != c.kind {
 			t.Errorf("%s: %+v, %v", name, reply, err)
 		}
 	}

@@ -1,0 +1,250 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"interlock/body"
+	"interlock/brain/agent"
+	"interlock/brain/llm"
+	"interlock/brain/llm/phrase"
+	"interlock/robot"
+)
+
+// chatFlags are how a conversation is set up.
+type chatFlags struct {
+	contract, model, goal string
+	asJSON, noColour      bool
+	stops, cancels        []string
+	patience              time.Duration
+
+	provider llm.Provider // in place of the model named; nil but in tests
+}
+
+func newChat() *cobra.Command {
+	var f chatFlags
+	c := &cobra.Command{
+		Use:   "chat",
+		Short: "Type to a simulated robot and watch what it does",
+		Long: `Chat is a conversation with a robot in this process: the embedded simulator in real
+time, with the contract's objects on the table. The brain is a built-in phrase
+reader unless --model names another one.
+
+"stop" goes from the keyboard to the driver, never through the brain; it latches,
+and "reset N" permits motion again. It is a latched software stop, not an
+emergency stop in the sense of ISO 13850. "cancel" and "never mind" end a request.
+Without a goal a request is carried out and measured, and ends unverified.
+
+New words supersede a request that is open. Lines that come in one piece through a
+pipe are taken in turn. Ctrl-C stops the robot; a second one within 2 s quits.
+
+Exit codes: 0 the conversation ended, 1 our error, 2 bad input, 7 ended by Ctrl-C.`,
+		Example: `  interlock chat
+  interlock chat --goal 'held("red cube")'
+  printf 'pick up the red cube\nput it in the tray\n' | interlock chat --json`,
+		Args: args(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			signals := make(chan os.Signal, 2)
+			signal.Notify(signals, os.Interrupt)
+			defer signal.Stop(signals)
+			return f.chat(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout(), signals)
+		},
+	}
+	c.Flags().StringVar(&f.contract, "contract", "robots/so101-tabletop.yaml", "contract file")
+	c.Flags().StringVar(&f.model, "model", phrase.Name, "brain: "+phrase.Name+", "+modelForms)
+	c.Flags().StringVar(&f.goal, "goal", "", "goal of the first request, as a condition over the contract's words")
+	c.Flags().BoolVar(&f.asJSON, "json", false, "print one JSON object per event and line")
+	c.Flags().BoolVar(&f.noColour, "no-colour", false, "print without colours (so does the variable NO_COLOR)")
+	c.Flags().StringSliceVar(&f.stops, "stop-words", []string{"stop", "halt", "freeze", "stopp", "dur"}, "whole utterances that stop the robot")
+	c.Flags().StringSliceVar(&f.cancels, "cancel-words", []string{"cancel", "never mind", "nevermind", "forget it"}, "whole utterances that cancel a request")
+	c.Flags().DurationVar(&f.patience, "model-timeout", 2*time.Minute, "how long one reply of the model may take")
+	return c
+}
+
+// spots are where a conversation's objects lie, in metres: in reach, and outside the tray.
+func spots() [][2]float64 { return [][2]float64{{0.22, 0.03}, {0.20, 0.12}, {0.24, -0.05}} }
+
+// chat converses until the person ends it.
+func (f *chatFlags) chat(ctx context.Context, in io.Reader, out io.Writer, signals <-chan os.Signal) (err error) {
+	s, err := f.session(ctx)
+	if err != nil {
+		return err
+	}
+	stopAll, cancelAll := context.WithCancel(context.WithoutCancel(ctx)) // a Ctrl-C is ours to answer, not the context's
+	s.ctx = stopAll
+	src, screen, closeSource, err := f.open(in, out, s.interrupt)
+	if err != nil {
+		cancelAll()
+		return errors.Join(err, s.robot.end())
+	}
+	c := newConsole(screen, f.asJSON, palette{f.colours(out)})
+	s.tell, s.echo = c.tell, !src.live() || f.asJSON
+	s.greet(f)
+	s.converse(ctx, src, signals)
+	err = errors.Join(s.leave(cancelAll), c.close(), closeSource())
+	if err == nil && s.killed {
+		return exitStatus{exitStopped, errors.New("ended by Ctrl-C; the robot was stopped first")}
+	}
+	return err
+}
+
+// session builds the robot and the brain.
+func (f *chatFlags) session(ctx context.Context) (*session, error) {
+	c, _, err := loadContract(f.contract)
+	if err != nil {
+		return nil, err
+	}
+	if f.goal != "" {
+		if _, err := c.Goal(f.goal); err != nil {
+			return nil, badInput(fmt.Errorf("--goal: %w", err))
+		}
+	}
+	s := &session{
+		contract: c, goal: f.goal, stops: listOf(f.stops), cancels: listOf(f.cancels), slow: &lateness{},
+		changed: make(chan struct{}), over: make(chan struct{}), looks: map[string]bool{},
+	}
+	switch {
+	case len(s.stops) == 0:
+		return nil, badInput(errors.New("--stop-words: a conversation without a word that stops the robot is not begun"))
+	case f.patience <= 0:
+		return nil, badInput(errors.New("--model-timeout: it must be above zero"))
+	}
+	if s.agent, err = f.brain(); err != nil {
+		return nil, err
+	}
+	for _, k := range c.Capabilities {
+		s.looks[k.Name] = k.ReadOnly
+	}
+	cfg := tableFor(c, spots()...)
+	cfg.Tray = true
+	s.robot, err = foldPaced(context.WithoutCancel(ctx), c, cfg, func(d body.Stepper) robot.Pacer { return robot.RealTime(d, s.slow.note) })
+	return s, err
+}
+
+// brain is the agent's set-up for the model that the flags name.
+func (f *chatFlags) brain() (agent.Config, error) {
+	start := time.Now()
+	cfg := agent.Config{Now: func() time.Duration { return time.Since(start) }}
+	switch {
+	case f.provider != nil:
+		cfg.Provider = patient{f.provider, f.patience}
+		return cfg, nil
+	case f.model == phrase.Name:
+		cfg.Provider = patient{phrase.New(), f.patience}
+		return cfg, nil
+	}
+	b, err := brainNamed(f.model, os.LookupEnv)
+	if err != nil {
+		return cfg, badInput(err)
+	}
+	cfg.Provider, cfg.Profile, cfg.Sampling = patient{b.Provider, f.patience}, b.Profile, b.Sampling
+	cfg.Native, cfg.Constrained = b.Native, b.Constrained
+	return cfg, nil
+}
+
+// open makes lines of the input and a screen of the output.
+func (f *chatFlags) open(in io.Reader, out io.Writer, interrupt func()) (source, io.Writer, func() error, error) {
+	file, isFile := in.(*os.File)
+	screen, onScreen := out.(*os.File)
+	if !isFile || !onScreen || f.asJSON || !term.IsTerminal(int(file.Fd())) || !term.IsTerminal(int(screen.Fd())) {
+		return newPiped(in), out, func() error { return nil }, nil
+	}
+	k, err := openKeyboard(file, screen, interrupt)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	return k, k.term, k.restore, nil
+}
+
+func (f *chatFlags) colours(out io.Writer) bool {
+	file, ok := out.(*os.File)
+	return ok && !f.noColour && !f.asJSON && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && term.IsTerminal(int(file.Fd()))
+}
+
+func (s *session) greet(f *chatFlags) {
+	s.tell(chatEvent{
+		Event: evHello, Robot: s.contract.Robot, Mode: string(body.ModeSim), Model: s.agent.Provider.Name(),
+		Says: "Say what it should do, such as \"" + strings.Join(phrase.Examples()[:2], "\" or \"") + "\". \"" + s.stops[0] + "\" stops it at once; \"help\" lists the rest.",
+	})
+	if f.goal != "" {
+		s.showGoal(f.goal)
+	}
+}
+
+// converse takes lines until the person ends, the input does and what was asked is carried out, or ctx ends other than by
+// a signal.
+func (s *session) converse(ctx context.Context, src source, signals <-chan os.Signal) {
+	heard := make(chan struct{})
+	go func() {
+		defer close(heard)
+		for {
+			l, err := src.next()
+			if err != nil {
+				return
+			}
+			s.take(l)
+		}
+	}()
+	finished := make(chan struct{})
+	go func() {
+		defer close(finished)
+		select {
+		case <-heard:
+			if !src.live() {
+				s.settled(s.over)
+			}
+		case <-s.over:
+		}
+	}()
+	ended := ctx.Done()
+	for {
+		select {
+		case <-finished:
+			s.end(false)
+			return
+		case <-signals:
+			s.interrupt()
+		case <-ended:
+			ended = nil
+			if errors.Is(context.Cause(ctx), ctx.Err()) { // else it was a signal, which comes through signals as well
+				s.end(false)
+			}
+		}
+	}
+}
+
+// leave ends what is under way, and then the robot, which halts and closes its body. It waits for both within bounds.
+func (s *session) leave(cancelAll context.CancelFunc) error {
+	s.mu.Lock()
+	x := s.current
+	s.mu.Unlock()
+	if x != nil {
+		s.cancel()
+	}
+	give := make(chan struct{})
+	t := time.AfterFunc(endWithin, func() { close(give) })
+	s.settled(give)
+	t.Stop()
+	cancelAll()
+	last := make(chan struct{})
+	t = time.AfterFunc(endWithin, func() { close(last) })
+	s.settled(last)
+	t.Stop()
+	err := s.robot.end()
+	s.wg.Wait()
+	says := "bye"
+	if l := s.robot.guard.Latch(); l.Stopped {
+		says = "bye; the robot was left stopped"
+	}
+	s.tell(chatEvent{Event: evBye, Says: says})
+	return err
+}

@@ -1,0 +1,159 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"interlock/body"
+	"interlock/body/guard"
+	"interlock/body/plant"
+	"interlock/body/remote"
+	"interlock/body/sim"
+	"interlock/contract"
+	"interlock/eval/lab"
+)
+
+// driverOptions are the flags of `interlock driver`.
+type driverOptions struct {
+	name, contract, listen, operator, latchFile, plant, labSocket string
+}
+
+func newDriver() *cobra.Command {
+	var o driverOptions
+	c := &cobra.Command{
+		Use:   "driver NAME",
+		Short: "Own a body: its stop latch, its limits, and its hold on silence",
+		Long: `Driver owns one body, in a process of its own beside the hardware. It refuses
+setpoints that are expired, too fast or from anybody but the holder of the lease;
+it decelerates and holds 300 ms after the robot fell silent; it owns the stop latch
+with its number and its file, and comes up stopped if it was stopped, or if it died
+while a motion was running.
+
+Robots reach it on --listen, where there is a stop and no reset. A person reaches
+stop and reset on --operator. The latch is a latched software stop, not an
+emergency stop in the sense of ISO 13850.
+
+Drivers: sim (with the simulator inside, or --plant ADDR of an interlock plant) and
+remote (any process at --plant ADDR that speaks the driver protocol: bring a robot
+in another language that way). Addresses are unix:PATH or a loopback HOST:PORT.`,
+		Example: "  interlock driver sim --contract robots/so101-tabletop.yaml",
+		Args:    args(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, a []string) error {
+			o.name = a[0]
+			if err := o.validate(); err != nil {
+				return badInput(err)
+			}
+			k, _, err := loadContract(o.contract)
+			if err != nil {
+				return err
+			}
+			if err := o.fill(k.Robot); err != nil {
+				return err
+			}
+			return ownBody(cmd.Context(), k, o, cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&o.contract, "contract", "", "the contract file; its limits are the ceiling")
+	f.StringVar(&o.listen, "listen", "", "where robots reach it (default: a unix socket of this user)")
+	f.StringVar(&o.operator, "operator", "", "where a person stops and resets it (default: a unix socket of this user)")
+	f.StringVar(&o.latchFile, "latch-file", "", "where the stop latch outlives the process (default: in the user's state folder)")
+	f.StringVar(&o.plant, "plant", "", "the plant's address; without it the simulator is inside")
+	f.StringVar(&o.labSocket, "lab-socket", "", "serve set-up, truth and lockstep to an evaluation here")
+	_ = c.MarkFlagRequired("contract")
+	return c
+}
+
+func (o *driverOptions) validate() error {
+	switch {
+	case o.name != "sim" && o.name != "remote":
+		return fmt.Errorf("there is no driver %q; there are: sim, remote", o.name)
+	case o.name == "remote" && o.plant == "":
+		return errors.New("driver remote needs --plant, the address of the body")
+	case o.labSocket != "" && o.plant != "":
+		return errors.New("--lab-socket: the plant is another process; give the flag to it")
+	}
+	return nil
+}
+
+func (o *driverOptions) fill(robot string) error {
+	return errors.Join(
+		orElse(&o.listen, runtimeAddr, robot+".driver"),
+		orElse(&o.operator, runtimeAddr, robot+".operator"),
+		orElse(&o.latchFile, stateFile, robot+".latch"),
+	)
+}
+
+// inner is the body of the driver. inside is the simulator, where it is in this process.
+func (o *driverOptions) inner(ctx context.Context, k *contract.Contract, errOut io.Writer) (b body.Driver, inside *sim.Driver, err error) {
+	options := remote.Options{Holder: "driver of " + k.Robot}
+	if o.name == "remote" { // what it is only it can say
+		options.JSON = true
+		err = whenThere(ctx, errOut, func() (err error) { b, err = remote.Dial(ctx, o.plant, options); return err })
+		return b, nil, err
+	}
+	if inside, err = sim.New(tableFor(k, [2]float64{0.22, 0.03})); err != nil {
+		return nil, nil, err
+	}
+	if o.plant != "" {
+		return remote.Expect(o.plant, inside.Describe(), options), nil, nil
+	}
+	return inside, inside, nil
+}
+
+// ownBody serves the body until ctx ends.
+func ownBody(ctx context.Context, k *contract.Contract, o driverOptions, out, errOut io.Writer) error {
+	cfg := lab.GuardConfig(k)
+	cfg.Leased, cfg.LatchFile = true, o.latchFile
+	inner, inside, err := o.inner(ctx, k, errOut)
+	if err != nil {
+		return ignoreEnd(ctx, err)
+	}
+	s := newStand(guard.New(inner, cfg), inside, cfg)
+	if err := s.guard().Recall(); err != nil {
+		return fmt.Errorf("latch file: %w", err)
+	}
+	services := []service{{o.listen, remote.DriverHandler(s)}, {o.operator, remote.OperatorHandler(s)}}
+	says := fmt.Sprintf("driver %s: %s; stop and reset: %s; %s", o.name, o.listen, o.operator, latchWords(s.Latch()))
+	if o.labSocket != "" {
+		services = append(services, service{o.labSocket, remote.LabHandler(plant.Serve(s))})
+		says += "; lab: " + o.labSocket
+	}
+	ready := func() error { _, err := fmt.Fprintln(out, says); return err }
+	return together(ctx, services, ready, func(ctx context.Context) error { return s.run(ctx, errOut) })
+}
+
+func latchWords(l body.Latch) string {
+	if !l.Stopped {
+		return "ready"
+	}
+	return fmt.Sprintf("stopped, number %d (%s)", l.Number, l.Reason)
+}
+
+// openRetry is the pause between two attempts to open a body that is not there yet.
+const openRetry = 200 * time.Millisecond
+
+// whenThere tries until it works; start order does not matter. It says once why it waits.
+func whenThere(ctx context.Context, errOut io.Writer, try func() error) error {
+	for told := false; ; told = true {
+		err := try()
+		if err == nil {
+			return nil
+		}
+		if !told {
+			if _, err := fmt.Fprintf(errOut, "driver: waiting for the body: %v\n", err); err != nil {
+				return err
+			}
+		}
+		select {
+		case <-time.After(openRetry):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}

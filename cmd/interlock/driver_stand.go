@@ -1,0 +1,149 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"sync"
+	"time"
+
+	"interlock/body"
+	"interlock/body/guard"
+	"interlock/body/plant"
+	"interlock/body/remote"
+	"interlock/body/sim"
+)
+
+// stand is the guard that a driver process serves. It is the same guard for the life of the process, except that an
+// evaluation may set up another world on the lab line, which brings a guard of its own.
+type stand struct {
+	cfg guard.Config
+
+	mu     sync.Mutex
+	now    *guard.Guard
+	inside *sim.Driver   // the simulator, where it is in this process
+	step   bool          // lockstep: Run does not move the time
+	swap   chan struct{} // closed when the guard is another one
+}
+
+var (
+	_ remote.Line  = (*stand)(nil)
+	_ remote.Latch = (*stand)(nil)
+	_ plant.World  = (*stand)(nil)
+)
+
+func newStand(g *guard.Guard, inside *sim.Driver, cfg guard.Config) *stand {
+	return &stand{cfg: cfg, now: g, inside: inside, swap: make(chan struct{})}
+}
+
+func (s *stand) guard() *guard.Guard {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.now
+}
+
+func (s *stand) present() (g *guard.Guard, lockstep bool, swap <-chan struct{}) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.now, s.step, s.swap
+}
+
+// run opens the body when it is there and moves its time until ctx ends.
+func (s *stand) run(ctx context.Context, errOut io.Writer) error {
+	if err := whenThere(ctx, errOut, s.guard().Open); err != nil {
+		return ignoreEnd(ctx, err)
+	}
+	for {
+		g, lockstep, swap := s.present()
+		err := until(ctx, swap, func(ctx context.Context) error {
+			if lockstep {
+				<-ctx.Done()
+				return nil
+			}
+			return g.Run(ctx)
+		})
+		err = errors.Join(err, g.Close())
+		if _, _, later := s.present(); err != nil || later == swap {
+			return err
+		}
+	}
+}
+
+// until does the work until ctx or the channel ends it.
+func until(ctx context.Context, end <-chan struct{}, work func(context.Context) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	ended := make(chan error, 1)
+	go func() { ended <- work(ctx) }()
+	select {
+	case <-end:
+		cancel()
+	case err := <-ended:
+		return err
+	}
+	return <-ended
+}
+
+func ignoreEnd(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+// SetUp implements plant.World: a new world with a new guard. Its latch is open and is not kept.
+func (s *stand) SetUp(cfg sim.Config, lie sim.Lie, lockstep bool) error {
+	driver, err := sim.New(cfg)
+	if err != nil {
+		return err
+	}
+	var inner body.Stepper = driver
+	if lie != "" {
+		if inner, err = sim.NewLiar(driver, lie); err != nil {
+			return err
+		}
+	}
+	fresh := s.cfg
+	fresh.LatchFile = ""
+	g := guard.New(inner, fresh)
+	if err := g.Open(); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.now, s.inside, s.step = g, driver, lockstep
+	close(s.swap)
+	s.swap = make(chan struct{})
+	return nil
+}
+
+// Advance implements plant.World.
+func (s *stand) Advance(by time.Duration) error {
+	g, lockstep, _ := s.present()
+	if !lockstep {
+		return errors.New("the time of this body moves by itself; set it up in lockstep")
+	}
+	return g.Advance(by)
+}
+
+// Truth implements plant.World.
+func (s *stand) Truth() body.Truth {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.inside.Truth()
+}
+
+// What follows forwards to the present guard: remote.Line and remote.Latch.
+
+func (s *stand) Describe() body.Description                   { return s.guard().Describe() }
+func (s *stand) Acquire(holder string) (uint64, error)        { return s.guard().Acquire(holder) }
+func (s *stand) Renew(epoch uint64) error                     { return s.guard().Renew(epoch) }
+func (s *stand) Release(epoch uint64)                         { s.guard().Release(epoch) }
+func (s *stand) Send(p body.Setpoint) (body.Sent, error)      { return s.guard().Send(p) }
+func (s *stand) Halt() error                                  { return s.guard().Halt() }
+func (s *stand) Watch(epoch uint64) (body.Observation, error) { return s.guard().Watch(epoch) }
+func (s *stand) Stop(reason string) uint64                    { return s.guard().Stop(reason) }
+func (s *stand) Reset(number uint64) error                    { return s.guard().Reset(number) }
+func (s *stand) Latch() body.Latch                            { return s.guard().Latch() }
+func (s *stand) Holder() string                               { return s.guard().Holder() }
+func (s *stand) Kept(within time.Duration) bool               { return s.guard().Kept(within) }

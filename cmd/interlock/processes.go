@@ -1,0 +1,100 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"syscall"
+
+	"interlock/body/remote"
+)
+
+// service is one listener of a process.
+type service struct {
+	addr    string
+	handler http.Handler
+}
+
+// together runs the services and the work until ctx ends, a person ends the process, or one of them fails; then it waits
+// for all. Every listener is open before anything runs, and before ready says so to whoever waits for it.
+func together(ctx context.Context, services []service, ready func() error, work ...func(context.Context) error) (err error) {
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	runs := work
+	for _, s := range services {
+		l, listenErr := remote.Listen(s.addr)
+		if listenErr != nil {
+			return listenErr
+		}
+		defer func() { _ = l.Close() }()
+		runs = append(runs, func(ctx context.Context) error { return remote.Serve(ctx, l, s.handler) })
+	}
+	if err := ready(); err != nil {
+		return err
+	}
+	var all sync.WaitGroup
+	errs := make([]error, len(runs))
+	for i, run := range runs {
+		all.Go(func() {
+			errs[i] = run(ctx)
+			cancel()
+		})
+	}
+	all.Wait()
+	return errors.Join(errs...)
+}
+
+// runtimeAddr is where a process of this user listens if nobody says otherwise: a unix socket in a folder that only the
+// user may enter.
+func runtimeAddr(name string) (string, error) {
+	dir := os.Getenv("XDG_RUNTIME_DIR")
+	if dir == "" {
+		dir = filepath.Join(os.TempDir(), "interlock-"+strconv.Itoa(os.Getuid()))
+	} else {
+		dir = filepath.Join(dir, "interlock")
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", err
+	}
+	info, err := os.Lstat(dir)
+	if err != nil {
+		return "", err
+	}
+	owner, ok := info.Sys().(*syscall.Stat_t)
+	if !info.IsDir() || info.Mode().Perm()&0o077 != 0 || !ok || int(owner.Uid) != os.Getuid() {
+		return "", fmt.Errorf("%s is not a folder of this user alone", dir)
+	}
+	return "unix:" + filepath.Join(dir, name+".sock"), nil
+}
+
+// stateFile is where a process of this user keeps what must outlive it.
+func stateFile(name string) (string, error) {
+	dir := os.Getenv("XDG_STATE_HOME")
+	if dir == "" {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return "", err
+		}
+		dir = filepath.Join(home, ".local", "state")
+	}
+	dir = filepath.Join(dir, "interlock")
+	return filepath.Join(dir, name), os.MkdirAll(dir, 0o700)
+}
+
+// orElse fills a flag that was not given.
+func orElse(flag *string, make func(string) (string, error), name string) error {
+	if *flag != "" {
+		return nil
+	}
+	v, err := make(name)
+	*flag = v
+	return err
+}
