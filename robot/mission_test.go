@@ -4,6 +4,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	contractv1 "interlock/contract/v1"
@@ -104,18 +105,23 @@ func TestBusy(t *testing.T) {
 	run(t, set{}, func(t *testing.T, r *rig) {
 		_, resume := r.midway(10, slowly, "")
 		busy := later(func() *contractv1.MissionAck { return r.start(request("m2", "home", "{}", "")) })
+		looked := later(func() *contractv1.MissionAck { return r.start(request("look", "get_state", "{}", "")) })
+		observed := later(r.observe)
+		again := r.pauseAfter(10) // each turn hears one of the three, so that all are answered by then
 		resume()
 		rs := (<-busy).GetRejections()
 		if codesOf(rs) != "BUSY" || rs[0].GetField() != "holds" || rs[0].GetGot() != `"m1"` || rs[0].GetRetry() != "later" {
 			t.Errorf("%v", rs)
 		}
-		if ack := r.start(request("look", "get_state", "{}", "")); !ack.GetAccepted() || len(ack.GetFacts()) == 0 {
+		if ack := <-looked; !ack.GetAccepted() || len(ack.GetFacts()) == 0 {
 			t.Errorf("%v", ack)
 		}
-		if got := r.observe().GetRunningMission(); got != "m1" {
+		if got := (<-observed).GetRunningMission(); got != "m1" {
 			t.Errorf("running: %q", got)
 		}
+		synctest.Wait() // m1 stands in its tick: without that it might end before the stop
 		r.guard.Stop("test")
+		again()
 		r.ends("m1", "ABORTED(stop)")
 		if got := r.observe().GetRunningMission(); got != "" {
 			t.Errorf("running after the end: %q", got)

@@ -156,7 +156,7 @@ func taskPB(q *request) *contractv1.Task {
 	p := &contractv1.Task{
 		TaskId: q.id, Number: t.Number, State: stateWord(t.State), TaskHash: t.Hash, Missions: int32(t.Missions),
 		Rejections: int32(t.Rejections), Evidence: evidencePB(t.Measured.Evidence),
-		Claim: &contractv1.Claim{Reported: t.Claim.Reported, Success: t.Claim.Success, Message: t.Claim.Message},
+		Unclear: t.Unclear, Claim: &contractv1.Claim{Reported: t.Claim.Reported, Success: t.Claim.Success, Message: t.Claim.Message},
 	}
 	if t.Goal != nil {
 		p.Goal = t.Goal.Text()

@@ -104,6 +104,7 @@ var dependencies = []dependency{
 	}, "whoever passes messages may copy, compare and hash them; a room that only decides has no messages"},
 	{"github.com/spf13/cobra", []string{"cmd/*"}, "command lines end at cmd"},
 	{"github.com/jedib0t/go-pretty/v6", []string{"cmd/*", "eval"}, "tables and progress are for people, at the edge"},
+	{"golang.org/x/term", []string{"cmd/*"}, "line editing and raw mode belong to the terminal, at the edge"},
 	{"gonum.org/v1/gonum", []string{"eval"}, "statistics belong to the evaluation"},
 	{"gonum.org/v1/plot", []string{"eval"}, "plots belong to reports"},
 	{"C", nil, "the default build is pure Go: CGO_ENABLED=0 builds and passes"},

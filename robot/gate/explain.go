@@ -102,10 +102,11 @@ func (g *Gate) Explain(call Call, w *world.Snapshot, st Standing, lic Licence) E
 	return e
 }
 
-// The stages that evaluate conditions.
+// The stages that evaluate conditions and predicates.
 const (
 	comparingStage = 5
 	kinematicStage = 6
+	licenceStage   = 7
 )
 
 // tell fills in what the stage evaluated.
@@ -120,6 +121,8 @@ func (j *judgement) tell(s *Stage) {
 		s.Rules = j.rules(false)
 	case kinematicStage:
 		s.Rules = j.rules(true)
+	case licenceStage:
+		s.Rules = j.changing()
 	}
 }
 
@@ -150,6 +153,28 @@ func (j *judgement) rules(kinematic bool) (rules []Rule) {
 			r.Facts = append(r.Facts, j.use(name))
 		}
 		rules = append(rules, j.gate.undisclosed(r))
+	}
+	return rules
+}
+
+// changing tells which objects the predicates of `changes` may be true of; without a licence nobody asks.
+func (j *judgement) changing() (rules []Rule) {
+	if j.licence == nil {
+		return nil
+	}
+	list, _ := j.gate.contract.Changing(j.capability, j.world)
+	for _, c := range list {
+		r := Rule{ID: c.Predicate, That: c.Predicate + "(" + quote(c.Object) + ")", Truth: c.Outcome.Truth}
+		if c.Outcome.Err != nil {
+			r.Err = c.Outcome.Err.Error()
+		}
+		for _, e := range c.Outcome.Evidence {
+			r.Facts = append(r.Facts, j.use(e.Fact))
+		}
+		for _, name := range c.Outcome.Missing {
+			r.Facts = append(r.Facts, j.use(name))
+		}
+		rules = append(rules, r)
 	}
 	return rules
 }

@@ -35,6 +35,8 @@ type Planner interface {
 }
 
 // Licence says which objects the request allows to be manipulated. A nil Licence allows every object.
+//
+// Allows is asked of the empty label too: it stands for whatever may be there and is not seen.
 type Licence interface {
 	// Allows reports whether the object of this label (the vocabulary's, aliases resolved) may be changed.
 	Allows(object string) bool

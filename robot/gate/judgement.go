@@ -220,18 +220,5 @@ func fieldOf(c *contract.Condition, o contract.Outcome, capability *contract.Cap
 	return o.Cause.Fact
 }
 
-// licensed is stage 7: an object the request does not name may not be changed.
-func (j *judgement) licensed() (l reject.List) {
-	if j.licence == nil {
-		return nil
-	}
-	for _, name := range j.capability.Changes {
-		if v, ok := j.args.Get(name); ok && !j.licence.Allows(v.Text) {
-			l = append(l, reject.New(reject.NotLicensed, "the request does not allow "+quote(v.Text)+" to be changed").In(name).Saw(quote(v.Text), "", ""))
-		}
-	}
-	return l
-}
-
 // approved is stage 8: a soft condition that does not hold needs a person.
 func (j *judgement) approved() reject.List { return j.asks }
