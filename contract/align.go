@@ -117,10 +117,10 @@ func (c *Contract) withdrawn(k *Capability, o Offer, gaps map[string]string) str
 			ensured = ensured || slices.Contains(k.Ensures, cond)
 		}
 	}
-	for _, b := range k.Binds {
-		for _, name := range b.condition.FactNames {
+	for _, predicate := range k.asked() {
+		for _, name := range predicate.FactNames {
 			if why, missing := gaps[name]; missing {
-				return fmt.Sprintf("%s needs the fact %s: %s", b.Predicate, name, why)
+				return fmt.Sprintf("%s needs the fact %s: %s", predicate.ID, name, why)
 			}
 		}
 	}
@@ -133,9 +133,20 @@ func (c *Contract) withdrawn(k *Capability, o Offer, gaps map[string]string) str
 	return ""
 }
 
-// needsObjects reports whether a capability takes an object.
+// asked are the predicates that a call of the capability asks of every object in sight.
+func (cap *Capability) asked() (list []*Condition) {
+	for _, b := range cap.Binds {
+		list = append(list, b.condition)
+	}
+	for _, w := range cap.ChangesWhere {
+		list = append(list, w.condition)
+	}
+	return list
+}
+
+// needsObjects reports whether a capability takes an object, or changes what is in sight.
 func (c *Contract) needsObjects(k *Capability) bool {
-	return len(k.Binds) > 0 || slices.ContainsFunc(k.Args, func(a ArgDecl) bool { return a.Type == ArgObject })
+	return len(k.Binds) > 0 || len(k.ChangesWhere) > 0 || slices.ContainsFunc(k.Args, func(a ArgDecl) bool { return a.Type == ArgObject })
 }
 
 // Table returns the alignment for people: word, kind, unit or frame, witness, status, why. The first row is the head.

@@ -50,18 +50,33 @@ func (l *loader) capability(m member) {
 	k.Requires = l.conditions(f, "requires", "code", "on_false")
 	k.Ensures = l.conditions(f, "ensures", "within_ms", "hold_ms")
 	k.Invariants = l.conditions(f, "invariants", "on_violation")
-	for i, item := range f.items("changes") {
-		name, ok := strings.CutPrefix(item.text, "args.")
-		if item.kind != kindText || !ok {
-			l.at(item, "wrong-type", path+".changes", "", "changes names arguments: args.NAME")
-			continue
-		}
-		l.remember(path+".changes."+name, f.n.get("changes").items[i])
-		k.Changes = append(k.Changes, name)
-	}
+	l.changes(k, f, path)
 	l.at0[path] = f.n
+	l.remember(path+".changes", f.n.get("changes"))
 	l.motion(k, f)
 	l.c.Capabilities = append(l.c.Capabilities, k)
+}
+
+// changes reads what the capability manipulates: arguments, and predicates of one object. What the names mean is checked
+// once all are known.
+func (l *loader) changes(k *Capability, f fields, path string) {
+	for _, item := range f.items("changes") {
+		name, isArg := strings.CutPrefix(item.text, "args.")
+		at := join(path+".changes", item.text)
+		switch {
+		case item.kind != kindText || !identifier.MatchString(name):
+			l.at(item, "wrong-type", path+".changes", "", "changes names arguments, as args.NAME, and predicates of one object")
+			continue
+		case l.at0[at] != nil:
+			l.at(item, "duplicate-name", path+".changes", "", "%q comes twice", item.text)
+			continue
+		case isArg:
+			k.Changes = append(k.Changes, name)
+		default:
+			k.ChangesWhere = append(k.ChangesWhere, ChangesWhere{Predicate: name})
+		}
+		l.remember(at, item)
+	}
 }
 
 // motion reads what only a capability that moves has, and refuses it for one that does not.

@@ -94,8 +94,8 @@ func (l *loader) capabilityRules(k *Capability) error {
 			l.rules(c, kind, at, k)
 		}
 	})
-	l.binds(k, scope, args, path)
-	return nil
+	l.binds(k, scope, path)
+	return l.changed(k, args, path)
 }
 
 // each visits a capability's conditions.

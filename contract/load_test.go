@@ -111,6 +111,11 @@ var wrongFiles = []struct {
 	{"unknown mode", "door: {type: text,", "door: {type: text, modes: [simm],", "not-in-list", 7, 30, "sim"},
 	{"min above max", "{type: number, max: 1.0,", "{type: number, min: 2, max: 1.0,", "min-above-max", 26, 38, ""},
 	{"region upside down", "[[10, -20], [20, -10]]", "[[10, -10], [20, -20]]", "min-above-max", 15, 23, ""},
+	{"place as large as the room", "[[10, -20], [20, -10]]", "[[-101, -20], [100, -10]]", "out-of-range", 15, 23, ""},
+	{"ensures of anything", "      - {id: there, that: \"at(point_cm(args.x_cm, args.y_cm, args.z_cm))\"}", "      - {id: there, that: \"true || open\"}", "always-true", 30, 27, ""},
+	{"ensures of anything, by a predicate", "distance_mm(tip, goal) <= 10.0", "distance_mm(tip, goal) <= 10.0 || 2.0 > 1.0", "always-true", 30, 27, ""},
+	{"ensures of anything, by a denial", "      - {id: there, that: \"at(point_cm(args.x_cm, args.y_cm, args.z_cm))\"}", "      - {id: there, that: \"!(open && false)\"}", "always-true", 30, 27, ""},
+	{"invariant of anything", "    holds: [arm]", "    invariants: [{id: i, that: \"gap_mm <= 5.0 || true\"}]\n    holds: [arm]", "always-true", 31, 32, ""},
 	{"empty ensures", "    ensures:\n      - {id: there, that: \"at(point_cm(args.x_cm, args.y_cm, args.z_cm))\"}\n", "    ensures: []\n", "empty-ensures", 20, 5, ""},
 	{"ensures of nothing measured", `that: "at(point_cm(args.x_cm, args.y_cm, args.z_cm))"`, `that: "args.x_cm >= 1.0"`, "no-measurement", 30, 27, ""},
 	{"ensures of a computed reach", `that: "at(point_cm(args.x_cm, args.y_cm, args.z_cm))"`, `that: "reach_mm(tip) <= 5.0"`, "predicted", 30, 27, ""},
@@ -164,6 +169,103 @@ func TestRefusesWrongFiles(t *testing.T) {
 			}
 			t.Errorf("want %s at %d:%d (hint %q), got:\n%v", test.code, test.line, test.column, test.hint, ps)
 		})
+	}
+}
+
+// withNear is the small contract with a predicate of one object, `near`, in line 18, and a move_to that changes what is
+// near.
+func withNear(t testing.TB) string {
+	src := broken(t, "capabilities:", "  near: {version: 1, args: {name: object}, that: \"distance_mm(tip, centre(objects, name)) <= 40.0\"}\ncapabilities:")
+	return strings.Replace(src, "    holds: [arm]", "    changes: [near]\n    holds: [arm]", 1)
+}
+
+// What `changes` names must be an object argument or a predicate of one object, and a verb that takes an object changes
+// one.
+//
+// Verifies: C20
+// Verifies: J18
+func TestRefusesWrongChanges(t *testing.T) {
+	const is, number = "    changes: [near]\n", "      z_cm: {type: number}\n"
+	for _, test := range []struct {
+		name    string
+		changes []string // what stands in the file, and what instead
+		code    string
+		line    int
+		column  int
+		hint    string
+	}{
+		{"an object and no changes", []string{is, "", number, number + "      name: {type: object}\n"}, "no-changes", 21, 5, "changes: [args.name]"},
+		{"an object and empty changes", []string{is, "    changes: []\n", number, number + "      name: {type: object}\n"}, "no-changes", 33, 14, "changes: [args.name]"},
+		{"an object and only a predicate", []string{number, number + "      name: {type: object}\n"}, "no-changes", 33, 14, "changes: [args.name]"},
+		{"a bound object and no changes", []string{is, "    binds: {moved: near}\n"}, "no-changes", 21, 5, "changes: [args.moved]"},
+		{"no such predicate", []string{"[near]", "[neer]"}, "unknown-name", 32, 15, "near"},
+		{"a predicate of a place", []string{"[near]", "[at]"}, "wrong-type", 32, 15, ""},
+		{"a name of two things", []string{"[near]", "[args.near, near]", number, number + "      near: {type: object}\n"}, "ambiguous", 33, 26, "args.near"},
+		{"twice", []string{"[near]", "[near, near]"}, "duplicate-name", 32, 21, ""},
+		{"a number", []string{"[near]", "[2]"}, "wrong-type", 32, 15, ""},
+		{"a call", []string{"[near]", "[near(x)]"}, "wrong-type", 32, 15, ""},
+		{"a predicate that measures nothing", []string{"distance_mm(tip, centre(objects, name)) <= 40.0", "name == 'red cube'"}, "no-measurement", 32, 15, ""},
+		{"a predicate that is computed", []string{"distance_mm(tip, centre(objects, name)) <= 40.0", "grasp_reach_mm(objects, name) <= 5.0"}, "predicted", 32, 15, ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			src := withNear(t)
+			for i := 0; i < len(test.changes); i += 2 {
+				if !strings.Contains(src, test.changes[i]) {
+					t.Fatalf("no %q", test.changes[i])
+				}
+				src = strings.Replace(src, test.changes[i], test.changes[i+1], 1)
+			}
+			ps := problems(t, src)
+			for _, p := range ps {
+				if p.Code == test.code && p.Line == test.line && p.Column == test.column && strings.Contains(p.Hint, test.hint) {
+					return
+				}
+			}
+			t.Errorf("want %s at %d:%d (hint %q), got:\n%v", test.code, test.line, test.column, test.hint, ps)
+		})
+	}
+}
+
+// Verifies: J18
+func TestChangesByPredicateAreTold(t *testing.T) {
+	loaded := func(src string) *contract.Contract {
+		c, err := contract.Load("f.yaml", []byte(src))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	c := loaded(withNear(t))
+	k := c.Capability("move_to")
+	if len(k.ChangesWhere) != 1 || k.ChangesWhere[0].Predicate != "near" || len(k.Changes) != 0 {
+		t.Errorf("%+v", k)
+	}
+	m := c.Manifest(contract.Alignment{Mode: "sim"})
+	if len(m.GetCapabilities()[0].GetChanges()) != 0 || !strings.Contains(m.GetCannot(), "move_to is refused while near may be true of an object") {
+		t.Errorf("%v", m)
+	}
+	if loaded(strings.Replace(withNear(t), "    changes: [near]\n", "", 1)).Hash() == c.Hash() {
+		t.Error("the hash does not hold what is changed")
+	}
+}
+
+// A goal that nothing can make false certifies nothing.
+//
+// Verifies: C20
+func TestRefusesGoalsThatAreAlwaysTrue(t *testing.T) {
+	c, err := contract.Load("f.yaml", []byte(tiny))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for goal, code := range map[string]string{
+		"open || true": "always-true", "!(gap_mm <= 1.0 && false)": "always-true", "at(tip) || 1.0 < 2.0": "always-true",
+		"2.0 > 1.0 ? true : open": "always-true", "true": "no-measurement", "open": "", "gap_mm >= -1.0": "",
+	} {
+		_, err := c.Goal(goal)
+		var ps contract.Problems
+		if errors.As(err, &ps); (code == "") != (err == nil) || code != "" && (len(ps) != 1 || ps[0].Code != code) {
+			t.Errorf("%s: %v, want %q", goal, err, code)
+		}
 	}
 }
 

@@ -58,6 +58,9 @@ func (c *Contract) Cannot(a Alignment) string {
 		if rules := c.rulesOf(k, a.Mode); rules != "" {
 			b.WriteString(" " + k.Name + " is refused unless " + rules + ".")
 		}
+		for _, w := range k.ChangesWhere {
+			b.WriteString(" " + k.Name + " is refused while " + w.Predicate + " may be true of an object that the request does not allow to be changed.")
+		}
 	}
 	var places []string
 	for _, p := range c.Places {

@@ -160,6 +160,8 @@ func (l *loader) rules(c *Condition, kind, path string, k *Capability) {
 func (l *loader) measured(c *Condition, path string) {
 	if len(c.FactNames) == 0 {
 		l.condition(c, path, "no-measurement", "name a fact", "nothing measured decides this condition")
+	} else if c.Always() {
+		l.condition(c, path, "always-true", "say what must be measured", "this condition is true whatever is measured")
 	}
 	if c.NeedsKinematics {
 		l.condition(c, path, "predicted", "use distance_mm on a measured point", "a computed reach is no measurement")
@@ -202,38 +204,102 @@ func (l *loader) modes(c *Condition, path string, k *Capability) {
 	}
 }
 
-// binds compiles the predicates that supply arguments, and checks what `changes` and the speed limit name.
-func (l *loader) binds(k *Capability, s *rule.Scope, args map[string]rule.Argument, path string) {
+// binds compiles the predicates that supply arguments, and checks the speed limit.
+func (l *loader) binds(k *Capability, s *rule.Scope, path string) {
 	for i := range k.Binds {
 		b := &k.Binds[i]
-		n := l.at0[join(path+".binds", b.Arg)]
-		p := l.c.Predicate(b.Predicate)
-		switch {
-		case p == nil:
-			var known []string
-			for _, p := range l.c.Predicates {
-				known = append(known, p.Name)
-			}
-			l.at(n, "unknown-name", join(path+".binds", b.Arg), rule.Nearest(b.Predicate, known), "there is no predicate %q", b.Predicate)
-		case len(p.Params) != 1 || p.Params[0].Sort != rule.SortObject:
-			l.at(n, "wrong-type", join(path+".binds", b.Arg), "", "%q must take one object and nothing else", b.Predicate)
-		default:
-			b.condition = &Condition{ID: b.Predicate, That: b.Predicate + "(args." + b.Arg + ")"}
-			l.complain(join(path+".binds", b.Arg), s.Compile(b.condition, true))
-		}
-	}
-	for _, name := range k.Changes {
-		if a, ok := args[name]; !ok || a.Sort != rule.SortObject {
-			var known []string
-			for _, n := range slices.Sorted(maps.Keys(args)) {
-				if args[n].Sort == rule.SortObject {
-					known = append(known, "args."+n)
-				}
-			}
-			l.at(l.at0[path+".changes."+name], "unknown-name", path+".changes", rule.Nearest("args."+name, known), "changes names args.%s, which is no object argument", name)
-		}
+		b.condition = l.ofOneObject(b.Predicate, b.Arg, s, join(path+".binds", b.Arg))
 	}
 	if a, ok := k.Arg("speed_mps"); ok && k.Limits.TipSpeedMPS > 0 && (a.Max == nil || !(*a.Max <= k.Limits.TipSpeedMPS)) {
 		l.at(l.at0[path], "loosens-limit", join(path, "speed_mps"), "", "the argument speed_mps must have a max of at most tip_speed_mps %v: a call may only tighten a limit", k.Limits.TipSpeedMPS)
 	}
+}
+
+// ofOneObject compiles a predicate over the argument arg; nil where it is not one of a single object. The place at is
+// where the file names it.
+func (l *loader) ofOneObject(predicate, arg string, s *rule.Scope, at string) *Condition {
+	n := l.at0[at]
+	p := l.c.Predicate(predicate)
+	switch {
+	case p == nil:
+		l.at(n, "unknown-name", at, rule.Nearest(predicate, l.predicateNames()), "there is no predicate %q", predicate)
+		return nil
+	case len(p.Params) != 1 || p.Params[0].Sort != rule.SortObject:
+		l.at(n, "wrong-type", at, "", "%q must take one object and nothing else", predicate)
+		return nil
+	}
+	c := &Condition{ID: predicate, That: predicate + "(args." + arg + ")"}
+	l.complain(at, s.Compile(c, true))
+	if !c.Compiled() {
+		return nil
+	}
+	return c
+}
+
+func (l *loader) predicateNames() (names []string) {
+	for _, p := range l.c.Predicates {
+		names = append(names, p.Name)
+	}
+	return names
+}
+
+// changedName is the argument under which a predicate of `changes` sees each object in turn.
+const changedName = "changed"
+
+// changed checks what `changes` names. An object that a verb takes or binds is an object it touches, until there is a
+// verb that does not.
+func (l *loader) changed(k *Capability, args map[string]rule.Argument, path string) error {
+	path = join(path, "changes")
+	objects := objectArguments(args)
+	for _, name := range k.Changes {
+		if a, ok := args[name]; !ok || a.Sort != rule.SortObject {
+			l.at(l.at0[join(path, "args."+name)], "unknown-name", path, rule.Nearest("args."+name, objects), "changes names args.%s, which is no object argument", name)
+		}
+	}
+	if len(objects) > 0 && len(k.Changes) == 0 && !k.ReadOnly {
+		n := l.at0[path]
+		if n == nil {
+			n = l.at0[join("capabilities", k.Name)]
+		}
+		l.at(n, "no-changes", path, "changes: ["+strings.Join(objects, ", ")+"]", "%s takes an object and does not say that it changes one", k.Name)
+	}
+	if len(k.ChangesWhere) == 0 {
+		return nil
+	}
+	scope, err := l.c.language.Scope(map[string]rule.Argument{changedName: {Sort: rule.SortObject}})
+	if err != nil {
+		return err
+	}
+	for i := range k.ChangesWhere {
+		w := &k.ChangesWhere[i]
+		at := join(path, w.Predicate)
+		if _, both := args[w.Predicate]; both {
+			l.at(l.at0[at], "ambiguous", at, "args."+w.Predicate+" for the argument; give a predicate another name", "%q is an argument here, and changes names arguments as args.NAME", w.Predicate)
+			continue
+		}
+		if w.condition = l.ofOneObject(w.Predicate, changedName, scope, at); w.condition != nil {
+			l.witnessed(w.condition, at)
+		}
+	}
+	return nil
+}
+
+// witnessed demands that a predicate of `changes` rests on readings.
+func (l *loader) witnessed(c *Condition, at string) {
+	if len(c.FactNames) == 0 {
+		l.at(l.at0[at], "no-measurement", at, "", "nothing measured decides %q", c.ID)
+	}
+	if c.NeedsKinematics {
+		l.at(l.at0[at], "predicted", at, "", "a computed reach is no measurement")
+	}
+}
+
+// objectArguments lists the arguments that are objects, bound ones included, as conditions spell them.
+func objectArguments(args map[string]rule.Argument) (names []string) {
+	for _, n := range slices.Sorted(maps.Keys(args)) {
+		if args[n].Sort == rule.SortObject {
+			names = append(names, "args."+n)
+		}
+	}
+	return names
 }

@@ -167,6 +167,9 @@ func (l *loader) numbers(v *node, path string, n int) []float64 {
 	return list
 }
 
+// placeMaxM bounds a side of a place, metres: a table that two arms could share.
+const placeMaxM = 2.0
+
 // region reads two corners, the lower first on each axis.
 func (l *loader) region(v *node, path string) (minM, maxM [2]float64) {
 	if len(v.items) != 2 {
@@ -180,6 +183,10 @@ func (l *loader) region(v *node, path string) (minM, maxM [2]float64) {
 	for i := range 2 {
 		if !(a[i] < b[i]) {
 			l.at(v, "min-above-max", path, "give the corner with the smaller x and y first", "the first corner must be below the second on both axes")
+			break
+		}
+		if !(units.MetresFromCm(b[i])-units.MetresFromCm(a[i]) <= placeMaxM) {
+			l.at(v, "out-of-range", path, "", "a place has at most %v m a side: a larger one is everywhere", placeMaxM)
 			break
 		}
 		minM[i], maxM[i] = units.MetresFromCm(a[i]), units.MetresFromCm(b[i])

@@ -96,6 +96,14 @@ type Bind struct {
 	condition *Condition
 }
 
+// ChangesWhere says that a verb changes whatever its predicate is true of when a call is judged, named or not: closing
+// the jaws changes what is between them.
+type ChangesWhere struct {
+	Predicate string // takes one object and nothing else
+
+	condition *Condition
+}
+
 // What a cancel or a lost client leads to, and who is offered a capability.
 type (
 	OnCancel     string
@@ -127,6 +135,7 @@ type Capability struct {
 	Binds                         []Bind
 	Requires, Ensures, Invariants []*Condition
 	Changes                       []string // arguments (without "args.") whose objects it manipulates
+	ChangesWhere                  []ChangesWhere
 	Holds                         []string // resources it moves: "arm", "base"
 	Interruptible                 bool
 	OnCancel                      OnCancel

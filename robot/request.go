@@ -17,6 +17,7 @@ type request struct {
 	id      string
 	task    goal.Task
 	before  *world.Snapshot          // as the task was opened
+	passed  *world.Snapshot          // as it was last looked at for side effects while something moved
 	stops   uint64                   // number of the latest stop as the task was opened; a later one ends it
 	watch   *goal.Watch              // measures the goal now; nil: nothing is being measured
 	after   []func(goal.Measurement) // who waits for it
@@ -63,6 +64,9 @@ func (r *Robot) moves(q *request) bool { return r.active != nil && r.active.requ
 func (r *Robot) missionEnded(m *motion) {
 	q := m.request
 	if q == nil {
+		if r.openTask != nil { // whoever asked for it, it happened while the task was open
+			r.sideEffects(r.openTask)
+		}
 		return
 	}
 	q.history = append(q.history, attempt{tool: m.cleared.Capability().Name, args: string(m.cleared.ArgsJSON()), failure: m.result.Failure})
@@ -148,6 +152,22 @@ func (r *Robot) settle(q *request, m goal.Measurement) {
 func (r *Robot) sideEffects(q *request) {
 	moved, unclear := goal.Displaced(q.before, r.snapshot(), q.reported())
 	q.task = q.task.Moved(moved, unclear)
+}
+
+// watchSideEffects is one tick of looking for what is displaced while something moves: what is pushed away and back again
+// was displaced all the same. A mission of a task that is closed already is watched to its end.
+func (r *Robot) watchSideEffects() {
+	watch := func(q *request) {
+		s := r.snapshot()
+		q.task = q.task.Moved(goal.Passing(q.before, q.passed, s, q.reported()))
+		q.passed = s
+	}
+	if r.openTask != nil {
+		watch(r.openTask)
+	}
+	if r.active != nil && r.active.request != nil && r.active.request != r.openTask {
+		watch(r.active.request)
+	}
 }
 
 // taskPB is the robot's record of the task.

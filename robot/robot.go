@@ -128,6 +128,7 @@ func (r *Robot) tick(ctx context.Context) {
 	}
 	r.senses.tick()
 	err := errors.Join(paced, r.look())
+	r.watchSideEffects()
 	if r.active != nil {
 		r.watchMission(err)
 	}

@@ -84,7 +84,8 @@ func (r *Robot) open(q *contractv1.OpenTaskRequest) *contractv1.Task {
 	if old := r.openTask; old != nil {
 		r.supersede(old)
 	}
-	opened := &request{id: taskID(t.Number), task: t, before: r.snapshot(), stops: r.senses.last.Latch.Number}
+	before := r.snapshot()
+	opened := &request{id: taskID(t.Number), task: t, before: before, passed: before, stops: r.senses.last.Latch.Number}
 	r.tasks.add(opened)
 	r.openTask = opened
 	return taskPB(opened)

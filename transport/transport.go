@@ -2,8 +2,15 @@
 // Server a robot implements. Both speak contract/v1 messages and nothing else.
 //
 // A transport carries; it never decides, retries a start under another id, or invents an answer. Refusals travel
-// inside the replies; an error means that the line itself failed. Resetting a stop is no method here: no surface that
-// an agent can reach has it.
+// inside the replies; where a reply has no place for them (Describe, Observe, Events) they are an error that is a
+// reject.List. Any other error means that the line or the robot failed. Resetting a stop is no method here: no surface
+// that an agent can reach has it.
+//
+// A line that has more to serve than it can refuses at once: OVERLOADED, with AfterMS. A reader of events that does not
+// keep up is dropped: OVERLOADED, rule slow_reader, field from_seq, and Limit is the sequence number to go on from.
+//
+// What every transport keeps is the suite in transport/transporttest. A lease has messages in contract/v1 and no method
+// here yet.
 package transport
 
 import (

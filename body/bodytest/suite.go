@@ -39,6 +39,21 @@ func Checks() []Check {
 	}
 }
 
+// RealTimeChecks lists the suite for a body whose time moves by itself: Advance of the body.Stepper it gets only waits.
+func RealTimeChecks() []Check {
+	var live []Check
+	for _, c := range Checks() {
+		switch c.Name {
+		case "advances in whole steps": // nobody advances it
+			continue
+		case "time never runs back":
+			c.Run = clockRunsOn
+		}
+		live = append(live, c)
+	}
+	return live
+}
+
 // Run runs every check on a body of its own. The builder returns a body that is not open.
 func Run(t *testing.T, build func(t *testing.T) body.Stepper) {
 	t.Helper()

@@ -11,6 +11,11 @@
 // carries the stop's number, and a reset only permits what is sent after it with the new number. It never tells
 // standstill from its own command: that is the body's measurement. It never judges whether a task worked.
 //
+// Time moves by Advance, or by Run with the monotonic clock, in which case the guard may own a lease (only its holder's
+// setpoints are followed, and only its holder is heard), and may guard a body with a clock of its own, which is talked to
+// without holding the lock: a body that hangs hangs nobody. The latch file is written by a goroutine of Run beside all
+// of this; only the beginning of a motion waits for the disk, since after a crash the next process must know of it.
+//
 // Stop is accepted in every state, before Open too, from any goroutine, and never waits for the body. It is a latched
 // software stop, not an emergency stop in the sense of ISO 13850.
 package guard

@@ -63,6 +63,7 @@ type Guard struct {
 
 	mu       sync.Mutex // the rest: one step, one send, one observation at a time
 	open     bool
+	opening  bool
 	joints   []body.Joint
 	step     time.Duration
 	now      units.Instant
@@ -113,11 +114,33 @@ func New(inner body.Driver, cfg Config) *Guard {
 // Describe implements body.Driver.
 func (g *Guard) Describe() body.Description { return g.inner.Describe() }
 
-// Open implements body.Driver. Hardware comes up stopped; a simulated body is ready unless it was stopped before.
+// Open implements body.Driver. Hardware comes up stopped; a simulated body is ready unless it was stopped before, or
+// ended while a motion was running. A stop does not wait for it, nor does anybody who asks for the state.
 func (g *Guard) Open() error {
+	if err := g.startOpen(); err != nil {
+		return err
+	}
+	o, err := g.touch()
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.open {
+	g.opening = false
+	if err != nil {
+		return err
+	}
+	if g.inner.Describe().Mode == body.ModeHardware {
+		g.latch.tripOnce("hardware comes up stopped")
+	}
+	d := g.inner.Describe()
+	g.joints, g.step = d.Joints, d.Step
+	g.adopt(o)
+	g.open = true
+	return nil
+}
+
+func (g *Guard) startOpen() error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.open || g.opening {
 		return body.ErrOpen
 	}
 	if err := g.cfg.validate(); err != nil {
@@ -126,43 +149,42 @@ func (g *Guard) Open() error {
 	if err := g.recall(); err != nil {
 		return err
 	}
-	if err := g.openBody(); err != nil {
-		return err
-	}
-	if g.inner.Describe().Mode == body.ModeHardware {
-		g.latch.tripOnce("hardware comes up stopped")
-	}
-	g.open = true
+	g.opening = true
 	return nil
 }
 
-// openBody opens the body inside and takes over where it stands.
-func (g *Guard) openBody() error {
+// touch opens the body inside and reads where it stands. It waits for the body, so it holds no lock.
+func (g *Guard) touch() (body.Observation, error) {
 	d := g.inner.Describe()
 	if d.Step <= 0 || len(d.Joints) == 0 {
-		return fmt.Errorf("guard: body %q describes no step or no joints", d.Name)
+		return body.Observation{}, fmt.Errorf("guard: body %q describes no step or no joints", d.Name)
 	}
 	if err := g.inner.Open(); err != nil {
-		return err
+		return body.Observation{}, err
 	}
 	o, err := g.inner.Observe()
+	if err == nil && (len(o.GoalRad) != len(d.Joints) || !units.Finite(o.GoalRad...)) {
+		err = fmt.Errorf("guard: body %q does not tell the goal it holds", d.Name)
+	}
 	if err != nil {
-		return errors.Join(err, g.inner.Close())
+		return body.Observation{}, errors.Join(err, g.inner.Close())
 	}
-	if len(o.GoalRad) != len(d.Joints) || !units.Finite(o.GoalRad...) {
-		return errors.Join(fmt.Errorf("guard: body %q does not tell the goal it holds", d.Name), g.inner.Close())
-	}
-	g.joints, g.step, g.lastAt = d.Joints, d.Step, o.At
+	return o, nil
+}
+
+// adopt takes over from where the body stands.
+func (g *Guard) adopt(o body.Observation) {
+	g.lastAt = o.At
 	if g.stepper != nil {
 		g.now = o.At.Add(g.offset)
 	}
 	g.heard = g.now
-	g.command, g.velocity = append([]float64(nil), o.GoalRad...), make([]float64, len(d.Joints))
-	g.motion = motion{from: make([]float64, len(d.Joints)), to: make([]float64, len(d.Joints))}
+	g.command, g.velocity = append([]float64(nil), o.GoalRad...), make([]float64, len(g.joints))
+	g.motion = motion{from: make([]float64, len(g.joints)), to: make([]float64, len(g.joints))}
 	g.ramp, g.hold, g.applied = 0, -1, 0
 	g.haltAsked.Store(false)
+	g.live = live{}
 	g.takeLive(o)
-	return nil
 }
 
 // SetLimits sets the limits of the next motion, within the ceiling. A refusal changes nothing.

@@ -111,19 +111,16 @@ func (g *Guard) unanswered(err error) {
 // reopen opens a body that was lost. It stays stopped until a person resets it.
 func (g *Guard) reopen() {
 	_ = g.inner.Close()
-	err := g.inner.Open()
-	var o body.Observation
-	if err == nil {
-		o, err = g.inner.Observe()
-	}
+	o, err := g.touch()
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if err != nil || len(o.GoalRad) != len(g.joints) || !units.Finite(o.GoalRad...) {
+	if err != nil {
 		g.live.tryAt = g.now.Add(reopenWait)
 		return
 	}
-	g.lastAt, g.live.any, g.live.lost, g.live.halt = o.At, false, false, false
-	g.takeLive(o)
+	applied := g.applied
+	g.adopt(o)
+	g.applied = applied
 }
 
 // takeLive takes an observation of a body with its own clock.

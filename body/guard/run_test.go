@@ -28,11 +28,11 @@ type clocked struct {
 	opens int
 }
 
-func (c *clocked) enter() (error, func()) {
+func (c *clocked) enter() (done func(), err error) {
 	time.Sleep(c.waits())
 	c.mu.Lock()
 	c.plant.steps = int64(time.Since(c.since) / step)
-	return c.fail, c.mu.Unlock
+	return c.mu.Unlock, c.fail
 }
 
 func (c *clocked) waits() time.Duration {
@@ -51,14 +51,14 @@ func (c *clocked) Describe() body.Description { return c.plant.Describe() }
 func (c *clocked) Close() error               { return nil }
 
 func (c *clocked) Open() error {
-	err, done := c.enter()
+	done, err := c.enter()
 	defer done()
 	c.opens++
 	return err
 }
 
 func (c *clocked) Send(s body.Setpoint) (body.Sent, error) {
-	err, done := c.enter()
+	done, err := c.enter()
 	defer done()
 	if err != nil {
 		return body.Sent{}, err
@@ -67,14 +67,14 @@ func (c *clocked) Send(s body.Setpoint) (body.Sent, error) {
 }
 
 func (c *clocked) Halt() error {
-	err, done := c.enter()
+	done, err := c.enter()
 	defer done()
 	c.halts++
 	return err
 }
 
 func (c *clocked) Observe() (body.Observation, error) {
-	err, done := c.enter()
+	done, err := c.enter()
 	defer done()
 	if err != nil {
 		return body.Observation{}, err

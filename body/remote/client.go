@@ -24,6 +24,7 @@ type Options struct {
 	Holder      string        // who holds the lease, for people; default "robot"
 	CallTimeout time.Duration // deadline of one call; default 250 ms
 	OpenWithin  time.Duration // how long Open waits for the lease of another holder to lapse; default 3 s
+	JSON        bool          // speak Connect's JSON, which any language can serve, instead of binary messages
 }
 
 const (
@@ -82,8 +83,11 @@ func Expect(addr string, desc body.Description, o Options) *Driver {
 }
 
 func newDriver(addr string, o Options) *Driver {
-	client := newHTTP(addr)
-	return &Driver{opt: o.filled(), http: client, rpc: driverv1.NewDriverClient(client, baseURL, clientOptions()...)}
+	client, options := newHTTP(addr), clientOptions()
+	if o.JSON {
+		options = append(options, connect.WithProtoJSON())
+	}
+	return &Driver{opt: o.filled(), http: client, rpc: driverv1.NewDriverClient(client, baseURL, options...)}
 }
 
 // baseURL names the loopback for every line; the dialer knows the address.

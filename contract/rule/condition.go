@@ -99,6 +99,12 @@ func (c *Condition) Truth(in Inputs) (world.Truth, error) {
 	return truth(c.root.program, &a)
 }
 
+// Always reports whether the condition is true whatever is measured: with no fact and no argument known it is true.
+func (c *Condition) Always() bool {
+	t, err := c.Truth(Inputs{})
+	return err == nil && t == world.True
+}
+
 // Eval evaluates the condition on the inputs.
 func (c *Condition) Eval(in Inputs) Outcome {
 	a := activation{vocabulary: c.vocabulary, in: in}

@@ -351,7 +351,7 @@ type Capability struct {
 	Holds            []string               `protobuf:"bytes,9,rep,name=holds,proto3" json:"holds,omitempty"`                                                 // resources it moves: "arm", "base"
 	ReadOnly         bool                   `protobuf:"varint,10,opt,name=read_only,json=readOnly,proto3" json:"read_only,omitempty"`                         // answered at once from facts; no mission
 	Audience         string                 `protobuf:"bytes,11,opt,name=audience,proto3" json:"audience,omitempty"`                                          // "model", "person" or "both"
-	Changes          []string               `protobuf:"bytes,12,rep,name=changes,proto3" json:"changes,omitempty"`                                            // object arguments it manipulates
+	Changes          []string               `protobuf:"bytes,12,rep,name=changes,proto3" json:"changes,omitempty"`                                            // object arguments it manipulates; what it changes besides is told in Manifest.cannot
 	TimeoutMs        int64                  `protobuf:"varint,13,opt,name=timeout_ms,json=timeoutMs,proto3" json:"timeout_ms,omitempty"`
 	unknownFields    protoimpl.UnknownFields
 	sizeCache        protoimpl.SizeCache
@@ -1738,6 +1738,7 @@ type Task struct {
 	Missions      int32                  `protobuf:"varint,9,opt,name=missions,proto3" json:"missions,omitempty"`
 	Rejections    int32                  `protobuf:"varint,10,opt,name=rejections,proto3" json:"rejections,omitempty"`
 	Refusals      []*Rejection           `protobuf:"bytes,11,rep,name=refusals,proto3" json:"refusals,omitempty"` // why the task could not be opened (bad goal)
+	Unclear       []string               `protobuf:"bytes,12,rep,name=unclear,proto3" json:"unclear,omitempty"`   // objects outside the licence of which it cannot be said whether they moved
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1845,6 +1846,13 @@ func (x *Task) GetRejections() int32 {
 func (x *Task) GetRefusals() []*Rejection {
 	if x != nil {
 		return x.Refusals
+	}
+	return nil
+}
+
+func (x *Task) GetUnclear() []string {
+	if x != nil {
+		return x.Unclear
 	}
 	return nil
 }
@@ -2320,7 +2328,7 @@ const file_interlock_proto_rawDesc = "" +
 	"\n" +
 	"may_change\x18\x05 \x03(\tR\tmayChange\x12\x1c\n" +
 	"\tforbidden\x18\x06 \x03(\tR\tforbidden\x12\x16\n" +
-	"\x06closed\x18\a \x01(\bR\x06closed\"\xa4\x03\n" +
+	"\x06closed\x18\a \x01(\bR\x06closed\"\xbe\x03\n" +
 	"\x04Task\x12\x17\n" +
 	"\atask_id\x18\x01 \x01(\tR\x06taskId\x12\x16\n" +
 	"\x06number\x18\x02 \x01(\x04R\x06number\x12-\n" +
@@ -2335,7 +2343,8 @@ const file_interlock_proto_rawDesc = "" +
 	"rejections\x18\n" +
 	" \x01(\x05R\n" +
 	"rejections\x123\n" +
-	"\brefusals\x18\v \x03(\v2\x17.interlock.v1.RejectionR\brefusals\"g\n" +
+	"\brefusals\x18\v \x03(\v2\x17.interlock.v1.RejectionR\brefusals\x12\x18\n" +
+	"\aunclear\x18\f \x03(\tR\aunclear\"g\n" +
 	"\n" +
 	"SideEffect\x12\x16\n" +
 	"\x06object\x18\x01 \x01(\tR\x06object\x12'\n" +

@@ -2,10 +2,8 @@ package lab_test
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"testing"
-	"time"
 
 	"interlock/body/guard"
 	"interlock/body/sim"
@@ -20,6 +18,13 @@ import (
 	"interlock/units"
 )
 
+type pp struct {
+	robot.Pacer
+	look func()
+}
+
+func (p pp) Tick(ctx context.Context) error { err := p.Pacer.Tick(ctx); p.look(); return err }
+
 func TestProbe(t *testing.T) {
 	src, _ := robots.Files.ReadFile("so101-tabletop.yaml")
 	c, err := contract.Load("x", src)
@@ -27,57 +32,44 @@ func TestProbe(t *testing.T) {
 		t.Fatal(err)
 	}
 	p, _ := skill.NewPlanner(c, skill.Solver(c.Solver))
-	for _, verb := range []string{"close_gripper", "open_gripper"} {
-		for _, z := range []float64{2, 4, 6} {
-			worst := 0.0
-			for ang := 0.0; ang < 360; ang += 30 {
-				for d := 3.0; d <= 12; d += 1 {
-					cfg := sim.DefaultConfig()
-					bx, by := 22+d*math.Cos(ang*math.Pi/180), 0+d*math.Sin(ang*math.Pi/180)
-					cfg.Objects = []sim.Object{{Label: "blue cube", Position: units.Vec3{bx / 100, by / 100, 0.015}}}
-					if verb == "open_gripper" {
-						cfg.StartRad[5] = -0.1
-					} else {
-						cfg.StartRad[5] = 1.0
-					}
-					dr, _ := sim.New(cfg)
-					g := guard.New(dr, lab.GuardConfig(c))
-					al := robot.Align(c, dr.Describe(), p)
-					r, _ := robot.New(robot.Config{Contract: c, Alignment: al, Gate: gate.New(c, al, p), Body: g, Pacer: robot.Lockstep(g), MaxMissions: 8})
-					ctx, cancel := context.WithCancel(context.Background())
-					done := make(chan error, 1)
-					go func() { done <- r.Run(ctx) }()
-					cl := inproc.New(r)
-					do := func(id, verb, args string) bool {
-						a, _ := cl.Start(ctx, &contractv1.StartRequest{MissionId: id, Capability: verb, ArgsJson: []byte(args)})
-						if !a.GetAccepted() {
-							return false
-						}
-						for range cl.Events(ctx, &contractv1.EventsRequest{MissionId: id}) {
-						}
-						return true
-					}
-					do("a", "move_to", `{"x_cm":22,"y_cm":0,"z_cm":14}`)
-					do("b", "move_to", fmt.Sprintf(`{"x_cm":22,"y_cm":0,"z_cm":%g}`, z))
-					was, _ := dr.Truth().Object("blue cube")
-					tip := dr.Truth().TipInBase()
-					dist := was.Pose.Position.Distance(tip)
-					do("c", verb, `{}`)
-					g.Advance(200 * time.Millisecond)
-					is, _ := dr.Truth().Object("blue cube")
-					if m := is.Pose.Position.Distance(was.Pose.Position); m > 0.01 {
-						if dist > worst {
-							worst = dist
-						}
-						if dist > 0.05 {
-							t.Logf("%s z %g ang %g d %g dist %.1f mm moved %.1f mm", verb, z, ang, d, dist*1000, m*1000)
-						}
-					}
-					cancel()
-					<-done
+	n, missed := 0, 0
+	for ang := 0.0; ang < 360; ang += 20 {
+		for _, sig := range []float64{0, 2} {
+			for _, d := range []float64{3.4, 3.6, 3.9, 4.2, 4.6} {
+				cfg := sim.DefaultConfig()
+				cfg.Camera.SigmaMM = sig
+				bx, by := 22+d*math.Cos(ang*math.Pi/180), 3+d*math.Sin(ang*math.Pi/180)
+				cfg.Objects = []sim.Object{{Label: "red cube", Position: units.Vec3{.22, .03, .015}, YawRad: math.Pi / 4}, {Label: "blue cube", YawRad: math.Pi / 4, Position: units.Vec3{bx / 100, by / 100, 0.015}}}
+				dr, _ := sim.New(cfg)
+				g := guard.New(dr, lab.GuardConfig(c))
+				al := robot.Align(c, dr.Describe(), p)
+				was, _ := dr.Truth().Object("blue cube")
+				peak := 0.0
+				moved := func() float64 {
+					o, _ := dr.Truth().Object("blue cube")
+					return o.Pose.Position.Distance(was.Pose.Position) * 1000
 				}
+				r, _ := robot.New(robot.Config{Contract: c, Alignment: al, Gate: gate.New(c, al, p), Body: g, Pacer: pp{robot.Lockstep(g), func() { peak = max(peak, moved()) }}, MaxMissions: 8})
+				ctx, cancel := context.WithCancel(context.Background())
+				done := make(chan error, 1)
+				go func() { done <- r.Run(ctx) }()
+				cl := inproc.New(r)
+				tk, _ := cl.OpenTask(ctx, &contractv1.OpenTaskRequest{Provenance: "person", Goal: `held("red cube")`})
+				a, _ := cl.Start(ctx, &contractv1.StartRequest{MissionId: "a", Capability: "pick", ArgsJson: []byte(`{"name":"red cube"}`), TaskId: tk.GetTaskId()})
+				word := ""
+				for e := range cl.Events(ctx, &contractv1.EventsRequest{MissionId: "a"}) {
+					word = e.GetKind().String()
+				}
+				tk, _ = cl.Claim(ctx, &contractv1.ClaimRequest{TaskId: tk.GetTaskId(), Claim: &contractv1.Claim{Reported: true, Success: true}})
+				n++
+				if peak > 10 && len(tk.GetSideEffects())+len(tk.GetUnclear()) == 0 {
+					missed++
+					t.Logf("ang %g sig %g d %g acc %v %s %s: peak %.1f end %.1f; %v unclear %v", ang, sig, d, a.GetAccepted(), word, tk.GetState(), peak, moved(), tk.GetSideEffects(), tk.GetUnclear())
+				}
+				cancel()
+				<-done
 			}
-			t.Logf("== %s z %g worst %.1f mm", verb, z, worst*1000)
 		}
 	}
+	t.Logf("%d episodes, %d missed", n, missed)
 }

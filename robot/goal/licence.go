@@ -37,7 +37,7 @@ type SideEffect struct {
 // Displaced compares two snapshots. It returns the objects outside the licence that certainly moved more than 1 cm (by
 // 2σ of the difference), and those of which that cannot be said: not seen any more, no newer reading, a label seen
 // twice, or a displacement within 2σ of 1 cm. Without a limit on what may be manipulated only forbidden objects are
-// outside. Both lists are in the order of the first snapshot.
+// outside. Without a reading before, whatever is seen after is unclear; a newcomer in a later one is not. Both lists are in the order of the first snapshot.
 func Displaced(before, after *world.Snapshot, l Licence) (moved []SideEffect, unclear []string) {
 	for _, was := range before.Facts() {
 		if was.Value.Kind != world.KindPoses {
@@ -58,7 +58,22 @@ func Displaced(before, after *world.Snapshot, l Licence) (moved []SideEffect, un
 			}
 		}
 	}
-	return moved, unclear
+	return moved, append(unclear, unwitnessed(before, after, l)...)
+}
+
+// unwitnessed lists the objects outside the licence in readings that there was nothing of before.
+func unwitnessed(before, after *world.Snapshot, l Licence) (unclear []string) {
+	for _, is := range after.Facts() {
+		if _, known := before.Fact(is.Name); known || is.Value.Kind != world.KindPoses {
+			continue
+		}
+		for _, o := range is.Value.Objects {
+			if !l.Allows(o.Label) {
+				unclear = append(unclear, o.Label)
+			}
+		}
+	}
+	return unclear
 }
 
 // displacement is how far the object went between two readings; unknown unless each shows its label exactly once.

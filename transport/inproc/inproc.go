@@ -1,6 +1,7 @@
 package inproc
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,10 +16,18 @@ import (
 // ErrNoReply means that the server returned neither a reply nor an error.
 var ErrNoReply = errors.New("inproc: the server gave no reply")
 
-// New returns a client of the server. A message that has no wire form (a text that is not UTF-8) is an error here as
+// ErrAbsent means that there is no server.
+var ErrAbsent = errors.New("inproc: nobody is there")
+
+// New returns a client of the server; nil stands for one that is not there. A message that has no wire form (a text that is not UTF-8) is an error here as
 // it would be on any line; errors of the server are passed on as they are. The context is looked at before the server
 // is called and before each event is delivered.
-func New(server transport.Server) transport.Client { return line{server} }
+func New(server transport.Server) transport.Client {
+	if server == nil {
+		server = absent{}
+	}
+	return line{server}
+}
 
 // line is the wire: two ends and nothing between them but bytes.
 type line struct{ server transport.Server }
@@ -58,7 +67,7 @@ func (l line) Task(ctx context.Context, q *contractv1.TaskRequest) (*contractv1.
 func (l line) Events(ctx context.Context, q *contractv1.EventsRequest) iter.Seq2[*contractv1.Event, error] {
 	return func(yield func(*contractv1.Event, error) bool) {
 		sent, err := copied(q)
-		if err != nil {
+		if err = cmp.Or(ctx.Err(), err); err != nil {
 			yield(nil, err)
 			return
 		}

@@ -1,0 +1,187 @@
+package connect
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"mime"
+	"net"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+
+	rpc "connectrpc.com/connect"
+
+	"interlock/reject"
+)
+
+// door decides who is heard at all, from the header alone.
+type door struct {
+	token   [sha256.Size]byte
+	open    bool // there is a token
+	users   []uint32
+	hosts   []string
+	origins []string
+}
+
+func newDoor(o Options) *door {
+	d := &door{token: sha256.Sum256([]byte(o.Token)), open: o.Token != "", users: o.Users, origins: o.Origins}
+	for _, h := range o.Hosts {
+		d.hosts = append(d.hosts, strings.ToLower(h))
+	}
+	return d
+}
+
+// denied is a refusal at the door, by the rule.
+func denied(rule, field, says string) reject.Rejection {
+	return reject.New(reject.NotPermitted, says).By(rule).In(field)
+}
+
+// known refuses requests that a foreign page sent, or that meant another host: what a browser can be tricked into.
+func (d *door) known(r *http.Request) *reject.Rejection {
+	for _, origin := range r.Header["Origin"] {
+		if !slices.Contains(d.origins, origin) {
+			return ptr(denied("origin", "Origin", "pages of this origin may not call the robot"))
+		}
+	}
+	site := r.Header.Get("Sec-Fetch-Site")
+	if len(r.Header["Origin"]) == 0 && site != "" && site != "none" {
+		return ptr(denied("origin", "Sec-Fetch-Site", "a page that does not say where it is from may not call the robot"))
+	}
+	if !overUnix(r) && !d.host(r.Host) {
+		return ptr(denied("host", "Host", "the robot is not called by this name"))
+	}
+	return nil
+}
+
+// host reports whether a request may be addressed so: names that DNS rebinding cannot point elsewhere.
+func (d *door) host(host string) bool {
+	name := host
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		name = h
+	}
+	name = strings.ToLower(strings.Trim(name, "[]"))
+	if name == "localhost" || slices.Contains(d.hosts, name) {
+		return true
+	}
+	ip, err := netip.ParseAddr(name)
+	return err == nil && ip.IsLoopback()
+}
+
+// trusted refuses callers that bring neither the token nor, over a unix socket, the right user.
+func (d *door) trusted(r *http.Request) *reject.Rejection {
+	if uid, ok := r.Context().Value(userKey{}).(uint32); ok && slices.Contains(d.users, uid) {
+		return nil
+	}
+	given := r.Header["Authorization"]
+	if d.open && len(given) == 1 {
+		scheme, token, _ := strings.Cut(given[0], " ")
+		sum := sha256.Sum256([]byte(token))
+		if strings.EqualFold(scheme, "bearer") && subtle.ConstantTimeCompare(sum[:], d.token[:]) == 1 {
+			return nil
+		}
+	}
+	return ptr(denied("token", "Authorization", "the robot answers only callers that bring its token"))
+}
+
+// form is how a request's body is written.
+type form struct{ enveloped, json bool }
+
+// forms are the content types that are read.
+func forms(contentType string) (form, bool) {
+	switch contentType {
+	case "application/json":
+		return form{json: true}, true
+	case "application/proto":
+		return form{}, true
+	case "application/connect+json", "application/grpc+json", "application/grpc-web+json":
+		return form{enveloped: true, json: true}, true
+	case "application/connect+proto", "application/grpc", "application/grpc+proto", "application/grpc-web", "application/grpc-web+proto":
+		return form{enveloped: true}, true
+	}
+	return form{}, false
+}
+
+// formOf reads the header's word on the body. Compressed bodies are refused: what they become is not known before.
+func formOf(r *http.Request) (form, *reject.Rejection) {
+	if r.Method != http.MethodPost {
+		return form{}, ptr(reject.New(reject.Malformed, "calls are made by POST").By("method"))
+	}
+	h := r.Header
+	types := h["Content-Type"]
+	if len(types) != 1 {
+		return form{}, ptr(reject.New(reject.Malformed, "a request has one content type").By("content_type").In("Content-Type"))
+	}
+	name, parameters, err := mime.ParseMediaType(types[0])
+	f, known := forms(name)
+	for k, v := range parameters {
+		known = known && k == "charset" && strings.EqualFold(v, "utf-8")
+	}
+	if err != nil || !known {
+		return form{}, ptr(reject.New(reject.Malformed, "a request is protobuf or JSON, and its content type says so").By("content_type").In("Content-Type"))
+	}
+	for _, name := range []string{"Content-Encoding", "Grpc-Encoding", "Connect-Content-Encoding"} {
+		for _, v := range h[name] {
+			if v != "identity" && v != "" {
+				return form{}, ptr(reject.New(reject.Malformed, "compressed requests are not read").By("encoding").In(name))
+			}
+		}
+	}
+	return f, nil
+}
+
+// cors answers the pages that may call, which only options can name.
+func (d *door) cors(w http.ResponseWriter, r *http.Request) (preflight bool) {
+	origin := r.Header.Get("Origin")
+	if origin == "" {
+		return false
+	}
+	h := w.Header()
+	h.Set("Access-Control-Allow-Origin", origin)
+	h.Add("Vary", "Origin")
+	h.Set("Access-Control-Expose-Headers", "Grpc-Status, Grpc-Message, Grpc-Status-Details-Bin, Retry-After")
+	if r.Method != http.MethodOptions {
+		return false
+	}
+	h.Set("Access-Control-Allow-Methods", http.MethodPost)
+	h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, Connect-Protocol-Version, Connect-Timeout-Ms, Grpc-Timeout, X-Grpc-Web, X-User-Agent")
+	w.WriteHeader(http.StatusNoContent)
+	return true
+}
+
+// userKey is where a connection's context holds the user behind a unix socket, a uint32.
+type userKey struct{}
+
+// withUser notes who is at the other end, where the system can tell.
+func withUser(ctx context.Context, c net.Conn) context.Context {
+	if counted, ok := c.(*countedConn); ok {
+		c = counted.Conn
+	}
+	if u, ok := c.(*net.UnixConn); ok {
+		if uid, ok := userOf(u); ok {
+			return context.WithValue(ctx, userKey{}, uid)
+		}
+	}
+	return ctx
+}
+
+func overUnix(r *http.Request) bool {
+	a, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
+	return ok && a.Network() == "unix"
+}
+
+// turnAway writes a refusal at the door in the caller's protocol.
+func turnAway(w http.ResponseWriter, r *http.Request, errs *rpc.ErrorWriter, code rpc.Code, l reject.Rejection) {
+	e := refused(l)
+	turned := rpc.NewError(code, e.Unwrap())
+	for _, d := range e.Details() {
+		turned.AddDetail(d)
+	}
+	for k, v := range e.Meta() {
+		turned.Meta()[k] = v
+	}
+	_ = errs.Write(w, r, turned) // a caller that is gone needs no answer
+}
+
+func ptr[T any](v T) *T { return &v }

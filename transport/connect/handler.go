@@ -1,0 +1,201 @@
+package connect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"time"
+
+	rpc "connectrpc.com/connect"
+	"connectrpc.com/grpcreflect"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	contractv1 "interlock/contract/v1"
+	"interlock/contract/v1/contractv1connect"
+	"interlock/reject"
+	"interlock/transport"
+)
+
+// NewHandler serves the robot in gRPC, gRPC-Web and Connect, with server reflection, behind the doors of the package's
+// comment. Serve puts it on a listener; a server of one's own must speak HTTP/2 without TLS for gRPC.
+func NewHandler(server transport.Server, o Options) http.Handler {
+	o = o.orDefaults()
+	options := rpc.WithHandlerOptions(
+		rpc.WithReadMaxBytes(o.Limits.BodyBytes),
+		rpc.WithCompression("gzip", nil, nil), // none: requests are read as they are
+		rpc.WithRecover(recovered(o.Log)),
+	)
+	mux := http.NewServeMux()
+	mux.Handle(contractv1connect.NewRobotHandler(&service{server: server, slow: o.Limits.SlowReader}, options))
+	reflector := grpcreflect.NewStaticReflector(contractv1connect.RobotName)
+	mux.Handle(grpcreflect.NewHandlerV1(reflector, options))
+	mux.Handle(grpcreflect.NewHandlerV1Alpha(reflector, options))
+	return &handler{
+		door: newDoor(o), places: newPlaces(o.Limits), limits: o.Limits, methods: methods(),
+		errors: rpc.NewErrorWriter(options), next: mux,
+	}
+}
+
+// handler is everything a request passes before the robot's service hears of it.
+type handler struct {
+	door    *door
+	places  places
+	limits  Limits
+	methods map[string]protoreflect.MethodDescriptor
+	errors  *rpc.ErrorWriter
+	next    http.Handler
+}
+
+// methods are the robot's methods by path.
+func methods() map[string]protoreflect.MethodDescriptor {
+	all := map[string]protoreflect.MethodDescriptor{}
+	s := contractv1.File_robot_service_proto.Services().ByName("Robot")
+	for i := range s.Methods().Len() {
+		m := s.Methods().Get(i)
+		all["/"+string(s.FullName())+"/"+string(m.Name())] = m
+	}
+	return all
+}
+
+func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	control := http.NewResponseController(w)
+	_ = control.SetWriteDeadline(time.Now().Add(h.limits.Body + h.limits.Reply)) // whoever does not read its refusal is cut off
+	if l := h.door.known(r); l != nil {
+		turnAway(w, r, h.errors, rpc.CodePermissionDenied, *l)
+		return
+	}
+	if h.door.cors(w, r) {
+		return
+	}
+	if l := h.door.trusted(r); l != nil {
+		turnAway(w, r, h.errors, rpc.CodeUnauthenticated, *l)
+		return
+	}
+	f, bad := formOf(r)
+	if bad != nil {
+		turnAway(plainStatus(w, bad.Rule), r, h.errors, rpc.CodeInvalidArgument, *bad)
+		return
+	}
+	method := h.methods[r.URL.Path]
+	place := h.places.of(method)
+	if !place.take() {
+		turnAway(w, r, h.errors, rpc.CodeResourceExhausted, h.places.shed(method))
+		return
+	}
+	defer place.leave()
+	if method != nil {
+		if code, l := read(w, r, f, method.Input(), h.limits); l != nil {
+			turnAway(w, r, h.errors, code, *l)
+			return
+		}
+	}
+	h.serve(control, w, r, method)
+}
+
+// serve hands the request on. The clock for writing runs while something is written, never while the robot thinks.
+func (h *handler) serve(control *http.ResponseController, w http.ResponseWriter, r *http.Request, method protoreflect.MethodDescriptor) {
+	_ = control.SetWriteDeadline(time.Time{})
+	ctx := context.WithValue(r.Context(), controlKey{}, control)
+	if method == nil || !method.IsStreamingServer() {
+		w = &replyWriter{ResponseWriter: w, control: control, within: h.limits.Reply}
+	}
+	h.next.ServeHTTP(w, r.WithContext(ctx))
+}
+
+// plainStatus makes the refusals that HTTP itself has a status for carry it.
+func plainStatus(w http.ResponseWriter, rule string) http.ResponseWriter {
+	switch rule {
+	case "method":
+		w.Header().Set("Allow", http.MethodPost)
+		return &statusWriter{w, http.StatusMethodNotAllowed}
+	case "content_type":
+		return &statusWriter{w, http.StatusUnsupportedMediaType}
+	}
+	return w
+}
+
+type statusWriter struct {
+	http.ResponseWriter
+	status int
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (w *statusWriter) WriteHeader(int) { w.ResponseWriter.WriteHeader(w.status) }
+
+// replyWriter gives a reply a deadline once its first byte is written.
+type replyWriter struct {
+	http.ResponseWriter
+	control *http.ResponseController
+	within  time.Duration
+	begun   bool
+}
+
+// Write implements http.ResponseWriter.
+func (w *replyWriter) Write(p []byte) (int, error) {
+	if !w.begun {
+		w.begun = true
+		_ = w.control.SetWriteDeadline(time.Now().Add(w.within))
+	}
+	return w.ResponseWriter.Write(p)
+}
+
+// Flush implements http.Flusher: reflection is a stream in both directions.
+func (w *replyWriter) Flush() { _ = w.control.Flush() }
+
+// Unwrap lets a ResponseController reach the writer below.
+func (w *replyWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// places are how many calls of each class may be served at once. A cancel has places of its own: it must get through
+// whatever else the robot is asked.
+type places struct {
+	calls, cancels, streams place
+	retryAfter              time.Duration
+}
+
+func newPlaces(l Limits) places {
+	return places{make(place, l.Calls), make(place, l.Cancels), make(place, l.Streams), l.RetryAfter}
+}
+
+// of returns the places of a method; reflection, which has none of ours, is a stream.
+func (p *places) of(m protoreflect.MethodDescriptor) place {
+	switch {
+	case m == nil, m.IsStreamingServer():
+		return p.streams
+	case m.Name() == "Cancel":
+		return p.cancels
+	}
+	return p.calls
+}
+
+func (p *places) shed(m protoreflect.MethodDescriptor) reject.Rejection {
+	r := reject.New(reject.Overloaded, fmt.Sprintf("%d of these calls are being served; come back later", cap(p.of(m)))).By("places")
+	r.AfterMS = int(p.retryAfter.Milliseconds())
+	return r
+}
+
+// place is a counting semaphore that nobody waits for.
+type place chan struct{}
+
+func (p place) take() bool {
+	select {
+	case p <- struct{}{}:
+		return true
+	default:
+		return false
+	}
+}
+
+func (p place) leave() { <-p }
+
+// recovered is what a caller gets when serving it panicked: that it did, and nothing about us.
+func recovered(log *slog.Logger) func(context.Context, rpc.Spec, http.Header, any) error {
+	return func(ctx context.Context, s rpc.Spec, _ http.Header, p any) error {
+		log.ErrorContext(ctx, "a call panicked", "procedure", s.Procedure, "panic", p)
+		return rpc.NewError(rpc.CodeInternal, errors.New("the robot failed to answer"))
+	}
+}
+
+// controlKey is where a request's context holds the *http.ResponseController of its reply.
+type controlKey struct{}

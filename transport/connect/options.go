@@ -1,0 +1,63 @@
+package connect
+
+import (
+	"cmp"
+	"log/slog"
+	"os"
+	"time"
+)
+
+// Options say who may call, and how much of it is served.
+type Options struct {
+	// Token is what callers must bring as "Authorization: Bearer TOKEN". Without one, only users of a unix socket get in.
+	Token string
+	// Users may call over a unix socket without a token, by their id. Nil: the user of this process.
+	Users []uint32
+	// Hosts are the names, without port, under which the robot may be called besides those of the loopback.
+	Hosts []string
+	// Origins are the pages ("https://console.example:8443") that may call from a browser. None by default.
+	Origins []string
+	// Public lets Listen take an address beyond the loopback. The line is not encrypted.
+	Public bool
+	// Limits bound what is served at once; zero fields take their defaults.
+	Limits Limits
+	// Log gets what fails on our side (a panic, a broken connection); nil drops it.
+	Log *slog.Logger
+}
+
+// Limits bound one server. The defaults are in parentheses.
+type Limits struct {
+	BodyBytes   int           // of one request (256 KiB)
+	Calls       int           // being served at once, cancels and streams apart (64)
+	Cancels     int           // being served at once; places of their own, so that a flood keeps none out (16)
+	Streams     int           // of events, open at once (1,024)
+	Connections int           // open at once; more are closed on arrival (2,048)
+	SlowReader  time.Duration // one event may take to be sent; after twice that the stream is cut (2 s)
+	Header      time.Duration // a request's header may take (5 s)
+	Body        time.Duration // a request's body may take (5 s)
+	Reply       time.Duration // writing a reply may take after the robot gave it (10 s)
+	Idle        time.Duration // a connection may be open without a request (2 min)
+	Shutdown    time.Duration // requests may take to end when the server is asked to (1 s)
+	RetryAfter  time.Duration // what a shed caller is told to wait (250 ms)
+}
+
+func (l Limits) orDefaults() Limits {
+	return Limits{
+		BodyBytes: cmp.Or(l.BodyBytes, 256<<10), Calls: cmp.Or(l.Calls, 64), Cancels: cmp.Or(l.Cancels, 16),
+		Streams: cmp.Or(l.Streams, 1024), Connections: cmp.Or(l.Connections, 2048),
+		SlowReader: cmp.Or(l.SlowReader, 2*time.Second), Header: cmp.Or(l.Header, 5*time.Second),
+		Body: cmp.Or(l.Body, 5*time.Second), Reply: cmp.Or(l.Reply, 10*time.Second), Idle: cmp.Or(l.Idle, 2*time.Minute),
+		Shutdown: cmp.Or(l.Shutdown, time.Second), RetryAfter: cmp.Or(l.RetryAfter, 250*time.Millisecond),
+	}
+}
+
+func (o Options) orDefaults() Options {
+	o.Limits = o.Limits.orDefaults()
+	if o.Users == nil {
+		o.Users = []uint32{uint32(os.Getuid())}
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	return o
+}
