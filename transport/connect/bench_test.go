@@ -2,6 +2,7 @@ package connect_test
 
 import (
 	"context"
+	"errors"
 	"net"
 	"net/http"
 	"testing"
@@ -34,8 +35,12 @@ func BenchmarkObserve(b *testing.B) {
 			}
 		}
 		line.CloseIdleConnections()
-		_ = s.Close()
-		<-ended
+		if err := s.Close(); err != nil {
+			b.Error(err)
+		}
+		if err := <-ended; !errors.Is(err, http.ErrServerClosed) {
+			b.Error(err)
+		}
 	})
 	b.Run("through the doors", func(b *testing.B) {
 		ctx, cancel := context.WithCancel(b.Context())
@@ -56,7 +61,9 @@ func BenchmarkObserve(b *testing.B) {
 		}
 		_ = closer.Close()
 		cancel()
-		<-ended
+		if err := <-ended; err != nil {
+			b.Error(err)
+		}
 	})
 }
 

@@ -84,7 +84,7 @@ func TestConformanceOverTCP(t *testing.T) {
 			addr = serve(t, "127.0.0.1:0", server, options())
 		}
 		return dial(t, addr, connect.DialOptions{Token: secret})
-	}, transporttest.Lossy(lossySeeds, lossy))
+	}, transporttest.Lossy(lossySeeds(), lossy))
 }
 
 // Verifies: T03

@@ -94,8 +94,11 @@ func Serve(ctx context.Context, l net.Listener, server transport.Server, o Optio
 	}
 	within, cancel := context.WithTimeout(context.WithoutCancel(ctx), o.Limits.Shutdown)
 	defer cancel()
-	down := make(chan error, 1)
-	go func() { down <- s.Shutdown(within) }() // tells everybody; it would wait a second for connections that are idle
+	down := make(chan struct{})
+	go func() {
+		defer close(down)
+		_ = s.Shutdown(within) // tells everybody; it would wait a second for connections that are idle, so it is cut short
+	}()
 	busy.end()
 	select {
 	case <-busy.none:
@@ -107,7 +110,9 @@ func Serve(ctx context.Context, l net.Listener, server transport.Server, o Optio
 	cancel()
 	_ = s.Close() // whoever is still there is cut off
 	<-down
-	<-ended
+	if err := <-ended; !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
 	return nil
 }
 

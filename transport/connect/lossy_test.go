@@ -14,7 +14,12 @@ import (
 )
 
 // lossySeeds is how many lossy lines the suite reads a mission over.
-const lossySeeds = 150
+func lossySeeds() int {
+	if testing.Short() {
+		return 30
+	}
+	return 150
+}
 
 // lossy joins a client to the server through a wire that is cut again and again, after as many bytes as the seed says,
 // in either direction. That is all TCP can suffer: what is not lost comes once and in order.

@@ -42,8 +42,9 @@ func status(c reject.Code) rpc.Code {
 		return rpc.CodePermissionDenied
 	case reject.StaleFact, reject.AuditUnavailable:
 		return rpc.CodeUnavailable
+	default: // the request is fine and the world is not, or not yet
+		return rpc.CodeFailedPrecondition
 	}
-	return rpc.CodeFailedPrecondition
 }
 
 // failure turns what a robot returned as an error into one of the line.

@@ -138,7 +138,7 @@ func slowReader(ctx context.Context, t *testing.T, l *line) error {
 	}
 	var dropped reject.List
 	if !errors.As(last, &dropped) || len(dropped) != 1 || dropped[0].Code != reject.Overloaded || dropped[0].Rule != "slow_reader" || dropped[0].Field != "from_seq" {
-		return fmt.Errorf("the dropped reader got %#v", last)
+		return wrong("the dropped reader", fmt.Sprintf("%T", last), last)
 	}
 	if dropped[0].Limit != strconv.FormatUint(next, 10) {
 		return fmt.Errorf("the cursor is %s, and the next event is %d", dropped[0].Limit, next)

@@ -222,12 +222,12 @@ func errorsArrive(ctx context.Context, t *testing.T, l *line) error {
 	for name, call := range map[string]func() error{"Observe": observe, "Events": events} {
 		answer = broken
 		if err := call(); err == nil || errors.As(err, new(reject.List)) {
-			return fmt.Errorf("%s: the server's error became %v", name, err)
+			return wrong(name+": the server's error", fmt.Sprintf("%T", err), err)
 		}
 		answer = refusal
 		var got reject.List
 		if err := call(); !errors.As(err, &got) || len(got) != 2 || got[0] != refusal[0] || got[1] != refusal[1] {
-			return fmt.Errorf("%s: the server's refusal became %#v", name, err)
+			return wrong(name+": the server's refusal", fmt.Sprintf("%#v", got), err)
 		}
 	}
 	answer = nil

@@ -17,10 +17,10 @@ const offered = 1000
 // flood: of more calls than are served at once the rest is shed at once, as OVERLOADED with a time to come back; a
 // cancel gets through all the same; and what was served is answered.
 func flood(ctx context.Context, t *testing.T, l *line) error {
-	entered, release := make(chan error, offered), make(chan struct{})
+	entered, release := make(chan struct{}, offered), make(chan struct{})
 	client := l.open(t, &script{
 		observe: func(ctx context.Context, _ *contractv1.ObserveRequest) (*contractv1.Observation, error) {
-			entered <- nil
+			entered <- struct{}{}
 			select {
 			case <-release:
 				return &contractv1.Observation{AtMs: 1}, nil
@@ -49,7 +49,7 @@ func flood(ctx context.Context, t *testing.T, l *line) error {
 		case err := <-answers:
 			var l reject.List
 			if !errors.As(err, &l) || len(l) != 1 || l[0].Code != reject.Overloaded || l[0].Retry != reject.Later || l[0].AfterMS <= 0 {
-				return fmt.Errorf("a call of the flood got %#v", err)
+				return wrong("a call of the flood", fmt.Sprintf("%T", err), err)
 			}
 			shed++
 		case <-ctx.Done():
@@ -123,7 +123,10 @@ func contextEnds(ctx context.Context, t *testing.T, l *line) error {
 	if err := await(ctx, left, "the server serves a reader that gave up"); err != nil {
 		return err
 	}
-	for range client.Events(ctx, &contractv1.EventsRequest{MissionId: "m"}) {
+	for _, err := range client.Events(ctx, &contractv1.EventsRequest{MissionId: "m"}) {
+		if err != nil {
+			return err
+		}
 		break
 	}
 	if err := await(ctx, left, "the server serves a reader that left"); err != nil {

@@ -1,7 +1,9 @@
 package transporttest
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"strings"
@@ -12,6 +14,9 @@ import (
 	contractv1 "interlock/contract/v1"
 	"interlock/transport"
 )
+
+// errNone stands for no error where two are told.
+var errNone = errors.New("no error")
 
 // leastCalls is how many calls the comparison makes at least.
 const leastCalls = 150
@@ -34,7 +39,7 @@ func sameVerdicts(ctx context.Context, t *testing.T, l *line) error {
 		want, errWant := call(ctx, asked.robot)
 		got, errGot := call(ctx, client)
 		if (errWant == nil) != (errGot == nil) {
-			return fmt.Errorf("call %d, %s: the robot says %v, the line says %v", n, name, errWant, errGot)
+			return fmt.Errorf("call %d, %s: only one of them fails: the robot with %w, or the line with %w", n, name, cmp.Or(errWant, errNone), cmp.Or(errGot, errNone))
 		}
 		if len(want) != len(got) {
 			return fmt.Errorf("call %d, %s: the robot gives %d messages, the line %d", n, name, len(want), len(got))

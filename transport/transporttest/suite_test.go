@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -106,7 +107,11 @@ func passing(b *bent, f func(n int, e *contractv1.Event) []*contractv1.Event) fu
 
 func sabotaged() []sabotage {
 	direct := []Trait{Direct("in this test")}
-	return append(sabotagedEvents(direct), []sabotage{
+	return slices.Concat(sabotagedCalls(direct), sabotagedRobots(direct), sabotagedEvents(direct), sabotagedReaders(direct))
+}
+
+func sabotagedCalls(direct []Trait) []sabotage {
+	return []sabotage{
 		{"the manifest is touched up", "a robot is discovered, byte by byte", bend(func(b *bent) {
 			b.says = func(m *contractv1.Manifest) { m.Capabilities[0].Description += " " }
 		}), direct},
@@ -157,6 +162,11 @@ func sabotaged() []sabotage {
 				return b.Client.Start(ctx, q)
 			}
 		}), direct},
+	}
+}
+
+func sabotagedRobots(direct []Trait) []sabotage {
+	return []sabotage{
 		{"a start is sent again", "a start is idempotent", bend(func(b *bent) {
 			b.start = func(ctx context.Context, q *contractv1.StartRequest) (*contractv1.MissionAck, error) {
 				_, _ = b.Client.Start(ctx, q)
@@ -189,7 +199,7 @@ func sabotaged() []sabotage {
 				return ack, err
 			}
 		}), direct},
-	}...)
+	}
 }
 
 func sabotagedEvents(direct []Trait) []sabotage {
@@ -224,6 +234,11 @@ func sabotagedEvents(direct []Trait) []sabotage {
 				return []*contractv1.Event{e}
 			})
 		}), direct},
+	}
+}
+
+func sabotagedReaders(direct []Trait) []sabotage {
+	return []sabotage{
 		{"the context is not passed on", "an ended context ends the call at both ends", bend(func(b *bent) {
 			b.watch = func(ctx context.Context) (*contractv1.Observation, error) {
 				within, cancel := context.WithTimeout(context.WithoutCancel(ctx), 50*time.Millisecond)
@@ -243,10 +258,15 @@ func sabotagedEvents(direct []Trait) []sabotage {
 		{"a reader is dropped without a cursor", "a slow reader is dropped with a cursor", bend(func(b *bent) {
 			b.events = func(ctx context.Context, q *contractv1.EventsRequest) iter.Seq2[*contractv1.Event, error] {
 				return func(yield func(*contractv1.Event, error) bool) {
-					for e := range b.Client.Events(ctx, q) {
+					for e, err := range b.Client.Events(ctx, q) {
+						if err != nil {
+							return
+						}
 						go func() { // the server has given the reader up by the time it reads on
-							for range b.Client.Events(ctx, q) {
-								break
+							for _, err := range b.Client.Events(ctx, q) {
+								if err == nil {
+									break
+								}
 							}
 						}()
 						_ = yield(e, nil) && yield(nil, reject.List{reject.New(reject.Overloaded, "too slow")})
@@ -259,7 +279,10 @@ func sabotagedEvents(direct []Trait) []sabotage {
 			b.events = func(ctx context.Context, q *contractv1.EventsRequest) iter.Seq2[*contractv1.Event, error] {
 				return func(yield func(*contractv1.Event, error) bool) {
 					var ahead []*contractv1.Event
-					for e := range b.Client.Events(ctx, q) {
+					for e, err := range b.Client.Events(ctx, q) {
+						if err != nil {
+							return
+						}
 						if ahead = append(ahead, e); len(ahead) == 10 {
 							break
 						}
