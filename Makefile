@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo test check race fuzz sabotage golden gen bench lab peers lab-llm clean fmt-check vet lint gen-check static fuzz-short
+.PHONY: help demo test check race fuzz sabotage golden gen bench bench-peers lab peers lab-llm clean fmt-check vet lint gen-check static fuzz-short
 
 GOLANGCI_VERSION := v2.15.0
 GOLANGCI := bin/golangci-lint-$(GOLANGCI_VERSION)
@@ -12,7 +12,7 @@ FUZZTIME ?= $(T)
 CONCURRENT := ./robot/... ./transport/... ./body/guard/...
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "%-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "%-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: ## four requests, scripted models, gate on and off: claims beside facts
 	go run ./cmd/interlock demo
@@ -40,6 +40,9 @@ gen: ## regenerate the generated code
 
 bench: ## all benchmarks
 	go test -run '^$$' -bench . -benchmem ./...
+
+bench-peers: ## decisions and kinematics beside Python and Node peers, report to docs/experiments/bench.md (2 minutes)
+	bench/peers/run
 
 peers: ## a real small model end to end (downloads 130 MB once, about 3 minutes)
 	tools/llm/peers

@@ -101,24 +101,57 @@ func (s Segment) PeakJointRadS() float64 {
 
 // peakTip returns the largest tip speed if the motion took one second.
 func (c *Chain) peakTip(from, to Servos) float64 {
+	m := c.tipMotion(from, to)
 	peak := 0.0
-	var f frames
 	for k := range tipSamples {
 		u := (float64(k) + 0.5) / tipSamples
-		done := u * u * u * (10 + u*(-15+6*u))
 		rate := u * u * (30 + u*(-60+30*u))
-		var q Joints
-		for i := range q {
-			q[i] = from[i] + done*(to[i]-from[i])
-		}
-		c.forward(&q, c.tip, &f)
-		var v units.Vec3
-		for i := range q {
-			v = v.Add(f.velocity(i).Scale(to[i] - from[i]))
-		}
-		peak = math.Max(peak, rate*v.Norm())
+		peak = math.Max(peak, rate*m.speed(u*u*u*(10+u*(-15+6*u))))
 	}
 	return peak
+}
+
+// tipMotion is a straight line in joint space as the arm's plane sees it: where it starts, and how far each angle goes.
+type tipMotion struct {
+	plane            *plane
+	tip              units.Vec3 // in the stretched gripper: along, lateral, normal at no roll
+	slopes, turns    [3]float64 // of the two bars and the hand
+	roll, rolls, pan float64    // roll at the start; how far roll and pan go
+}
+
+func (c *Chain) tipMotion(from, to Servos) tipMotion {
+	m := tipMotion{plane: &c.plane, tip: c.stretched.Apply(c.tip), roll: from[WristRoll], rolls: to[WristRoll] - from[WristRoll], pan: to[Pan] - from[Pan]}
+	slope, turn := 0.0, 0.0
+	for i, j := range [3]int{Lift, Elbow, WristFlex} {
+		slope, turn = slope+from[j], turn+to[j]-from[j]
+		m.slopes[i], m.turns[i] = slope, turn
+	}
+	for i := range m.plane.bars {
+		m.slopes[i] += m.plane.bars[i].slope
+	}
+	return m
+}
+
+// speed returns how far the tip moves per part of the way, at the part that is done, metres.
+func (m *tipMotion) speed(done float64) float64 {
+	p := m.plane
+	sin, cos := math.Sincos(m.roll + done*m.rolls)
+	along, normal, side := p.along+m.tip[0], p.normal+m.tip[2]*cos-m.tip[1]*sin, p.side+m.tip[1]*cos+m.tip[2]*sin
+	normalRate, sideRate := -m.rolls*(side-p.side), m.rolls*(normal-p.normal)
+	sin, cos = math.Sincos(m.slopes[2] + done*m.turns[2])
+	x, z := along*cos+normal*sin, normal*cos-along*sin // of the tip from the wrist axis
+	radial := p.lift[0] + x
+	xRate, zRate := m.turns[2]*z+normalRate*sin, -m.turns[2]*x+normalRate*cos
+	for i := range p.bars {
+		sin, cos = math.Sincos(m.slopes[i] + done*m.turns[i])
+		x, z = p.bars[i].length*cos, -p.bars[i].length*sin
+		radial += x
+		xRate += m.turns[i] * z
+		zRate -= m.turns[i] * x
+	}
+	xRate += m.pan * side // the plane turns by -pan
+	sideRate -= m.pan * radial
+	return math.Sqrt(xRate*xRate + sideRate*sideRate + zRate*zRate)
 }
 
 // Phase is one named part of a trajectory.

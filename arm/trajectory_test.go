@@ -2,12 +2,14 @@ package arm_test
 
 import (
 	"math"
+	"math/rand/v2"
 	"testing"
 	"time"
 
 	"pgregory.net/rapid"
 
 	"interlock/arm"
+	"interlock/units"
 )
 
 func speeds(jointRadS, tipMPS float64) arm.SpeedLimits {
@@ -121,5 +123,35 @@ func TestTrajectoryRunsThroughItsPhases(t *testing.T) {
 	}
 	if _, _, ok := (arm.Trajectory{}).At(0); ok {
 		t.Error("an empty trajectory has a configuration")
+	}
+}
+
+// The tip's speed as the arm's plane gives it is the one of the Jacobian.
+//
+// Verifies: Q06
+func TestPeakTipSpeedIsTheJacobians(t *testing.T) {
+	c := arm.SO101()
+	r := rand.New(rand.NewPCG(7, 2026))
+	for range 200 {
+		s := arm.Segment{From: randomJoints(r, c).With(0), To: randomJoints(r, c).With(1), T: time.Second}
+		want := 0.0
+		for k := range 64 {
+			u := (float64(k) + 0.5) / 64
+			done, rate := u*u*u*(10+u*(-15+6*u)), u*u*(30+u*(-60+30*u))
+			var q arm.Joints
+			for i := range q {
+				q[i] = s.From[i] + done*(s.To[i]-s.From[i])
+			}
+			var v units.Vec3
+			for axis, row := range c.Jacobian(q) {
+				for i := range q {
+					v[axis] += rate * row[i] * (s.To[i] - s.From[i])
+				}
+			}
+			want = math.Max(want, v.Norm())
+		}
+		if got := c.PeakTipMPS(s); !(math.Abs(got-want) <= 1e-12) {
+			t.Fatalf("%v to %v: %.15g m/s, by the Jacobian %.15g", s.From, s.To, got, want)
+		}
 	}
 }

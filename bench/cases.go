@@ -60,7 +60,7 @@ func Cases() ([]Case, error) {
 
 // deciding is the case of one text on one robot.
 func (r *robot) deciding(name, text, answer string, limitUS float64) Case {
-	raw, offer := []byte(text), action.Offer{Tools: r.tools}
+	raw, offer := []byte(text), action.Offer{Tools: r.tools}.Indexed()
 	return Case{Name: name, Answer: answer, LimitUS: limitUS, Do: func() error {
 		c, code := r.decide(raw, &offer)
 		got := string(code)

@@ -427,3 +427,24 @@ func TestRobotFile(t *testing.T) {
 		t.Errorf("visible: %v", got)
 	}
 }
+
+// Open jaws alone are no release: they may lean on the object, and the moving one stands far from the tip.
+//
+// Verifies: L06
+func TestReleasedIsTheHandGone(t *testing.T) {
+	goal, err := load(t).Goal(`released("red cube")`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct{ gapMM, awayMM, want float64 }{
+		{91, 0, 0}, {91, 59, 0}, {91, 100, 0}, {91, 115, 1}, {45, 20, 0}, {46, 61, 0}, {46, 70, 1}, {4, 59, 0}, {4, 61, 1},
+	} {
+		w := snapshot(lower, func(m map[string]*world.Fact) {
+			m["jaw_gap_mm"].Value.Number = test.gapMM
+			m["tip"].Value.Point = m["objects"].Value.Objects[0].Pose.Position.Add(units.Vec3{0, 0, units.MetresFromMm(test.awayMM)})
+		})
+		if truth, err := goal.Truth(contract.Inputs{World: w}); (truth == world.True) != (test.want == 1) || truth == world.Unknown || err != nil {
+			t.Errorf("jaws %v mm open, %v mm away: %v %v", test.gapMM, test.awayMM, truth, err)
+		}
+	}
+}

@@ -161,13 +161,22 @@ func (r *Robot) sendNext() {
 	m.ended = done
 }
 
-// refusedSetpoint tells a refusal of the driver from a driver that does not answer.
+// refusedSetpoint tells a refusal of the driver from a lease that was lost and a driver that does not answer.
 func refusedSetpoint(now units.Instant, err error) mission.Event {
 	var refusal reject.Rejection
+	if leaseLost(err) {
+		return mission.LeaseLost{At: now}
+	}
 	if errors.As(err, &refusal) {
 		return mission.SetpointRefused{At: now, Code: refusal.Code}
 	}
 	return mission.Fault{At: now, Code: "driver_lost", Detail: err.Error()}
+}
+
+// leaseLost reports whether the driver says that another one may hold the lease now.
+func leaseLost(err error) bool {
+	var refusal reject.Rejection
+	return errors.As(err, &refusal) && refusal.Code == reject.NoLease
 }
 
 // watchMission tells the mission what the tick brought: the faults, the time, the end of the motion, the invariants and
@@ -177,10 +186,10 @@ func (r *Robot) watchMission(unread error) {
 	if unread != nil {
 		m.trouble = unread.Error()
 	}
-	for _, f := range r.senses.faults(unread) {
-		if r.active == m {
-			r.step(m, f)
-		}
+	if leaseLost(unread) {
+		r.step(m, mission.LeaseLost{At: r.now()})
+	} else {
+		r.stepFaults(m, unread)
 	}
 	if r.active == m {
 		r.step(m, r.senses.tickEvent())
@@ -191,6 +200,14 @@ func (r *Robot) watchMission(unread error) {
 	}
 	if r.active == m {
 		r.judge(m)
+	}
+}
+
+func (r *Robot) stepFaults(m *motion, unread error) {
+	for _, f := range r.senses.faults(unread) {
+		if r.active == m {
+			r.step(m, f)
+		}
 	}
 }
 

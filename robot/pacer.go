@@ -77,6 +77,15 @@ func (p *realTime) Tick(ctx context.Context) error {
 // idle says that nothing moves: the schedule begins anew with the next tick, which is not late then.
 func (p *realTime) idle() { p.due = time.Time{} }
 
+// Waiting returns the pacer of a robot whose body has a clock of its own: a tick is due units.RobotTick after it is asked
+// for, which is when the setpoint before it was taken. Setpoints therefore never follow each other faster than they were
+// planned: a line or a machine that is late makes the motion slow, and nothing is ever made up for.
+func Waiting() Pacer { return waiting{} }
+
+type waiting struct{}
+
+func (waiting) Tick(ctx context.Context) error { return sleep(ctx, units.RobotTick) }
+
 // sleep waits, for no time at all where d is not positive, or returns the context's error.
 func sleep(ctx context.Context, d time.Duration) error {
 	if err := ctx.Err(); err != nil || d <= 0 {

@@ -110,13 +110,14 @@ func TestNoMotionAfterTheLatch(t *testing.T) {
 }
 
 // TestNoWayToReset: what an agent can call is a closed list, none of it opens the latch, and the robot has no method
-// beside that list but the two named here.
+// beside that list but those named here.
 //
 // Verifies: P02
 func TestNoWayToReset(t *testing.T) {
 	reachable := map[string]bool{
 		"Run":     true, // by whoever built the robot
 		"Explain": true, // by a person beside it; it judges and starts nothing
+		"Realign": true, // by whoever built the robot; it only takes another body's words
 	}
 	client := reflect.TypeFor[transport.Client]()
 	for i := range client.NumMethod() {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
+	"time"
 
 	"interlock/body"
 	"interlock/contract"
@@ -37,6 +39,9 @@ type Config struct {
 	MaxMissions int
 	// Memory bounds what is remembered; zero fields take their defaults.
 	Memory Memory
+	// Beat is how often the body is read while nothing moves, so that the mirror of its latch is true and its driver
+	// hears the robot. 0: only when something is asked, which is enough for a body whose time the pacer moves.
+	Beat time.Duration
 }
 
 func (c Config) validate() error {
@@ -45,6 +50,8 @@ func (c Config) validate() error {
 		return errors.New("robot: contract, gate, body and pacer are needed")
 	case c.MaxMissions <= 0:
 		return errors.New("robot: MaxMissions must be at least 1")
+	case c.Beat < 0:
+		return errors.New("robot: Beat cannot be negative")
 	}
 	return c.Memory.validate()
 }
@@ -52,7 +59,7 @@ func (c Config) validate() error {
 // Robot runs the missions of one body. It implements transport.Server.
 type Robot struct {
 	cfg      Config
-	manifest *contractv1.Manifest
+	manifest atomic.Pointer[contractv1.Manifest]
 	inbox    chan func()
 	closed   chan struct{}
 
@@ -69,10 +76,12 @@ func New(cfg Config) (*Robot, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
-	return &Robot{
-		cfg: cfg, manifest: cfg.Contract.Manifest(cfg.Alignment), inbox: make(chan func()), closed: make(chan struct{}),
+	r := &Robot{
+		cfg: cfg, inbox: make(chan func()), closed: make(chan struct{}),
 		missions: newMissions(cfg.Memory), tasks: newTasks(cfg.Memory),
-	}, nil
+	}
+	r.manifest.Store(cfg.Contract.Manifest(cfg.Alignment))
+	return r, nil
 }
 
 // Run opens the body and serves until ctx ends. Then it halts, waits for standstill at most as long as a stop may take
@@ -98,11 +107,7 @@ func (r *Robot) turn(ctx context.Context) {
 		if p, ok := r.cfg.Pacer.(interface{ idle() }); ok {
 			p.idle()
 		}
-		select {
-		case f := <-r.inbox:
-			f()
-		case <-ctx.Done():
-		}
+		r.rest(ctx)
 		return
 	}
 	if r.active != nil { // a goal being measured is decided before the next request is heard
@@ -113,6 +118,23 @@ func (r *Robot) turn(ctx context.Context) {
 		}
 	}
 	r.tick(ctx)
+}
+
+// rest waits for a request, and reads the body after each beat.
+func (r *Robot) rest(ctx context.Context) {
+	var beat <-chan time.Time
+	if r.cfg.Beat > 0 {
+		t := time.NewTimer(r.cfg.Beat)
+		defer t.Stop()
+		beat = t.C
+	}
+	select {
+	case f := <-r.inbox:
+		f()
+	case <-beat:
+		_ = r.look() // a driver that does not answer is told to whoever asks for something
+	case <-ctx.Done():
+	}
 }
 
 func (r *Robot) ticking() bool { return r.active != nil || r.openTask != nil && r.openTask.measuring() }

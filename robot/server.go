@@ -59,7 +59,7 @@ func (r *Robot) Describe(context.Context) (*contractv1.Manifest, error) {
 	case <-r.closed:
 		return nil, ErrClosed
 	default:
-		return proto.CloneOf(r.manifest), nil
+		return proto.CloneOf(r.manifest.Load()), nil
 	}
 }
 

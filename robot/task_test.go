@@ -253,6 +253,37 @@ func TestSideEffects(t *testing.T) {
 	})
 }
 
+// TestUnclearIsTold: an object of which it cannot be said whether it moved is named, neither moved nor unmoved; one that
+// was pushed away and back again while a mission ran is a side effect, with how far it was at most.
+//
+// Verifies: R23
+func TestUnclearIsTold(t *testing.T) {
+	moved := func(label string, y float64, after time.Duration) sim.Fault {
+		return sim.Fault{Kind: sim.ObjectMoved, Object: label, Vector: units.Vec3{0.22, y, 0.015}, After: after}
+	}
+	world := func(c *sim.Config) {
+		cubes("red cube", "blue cube", "green cube")(c)
+		c.Faults = []sim.Fault{
+			moved("blue cube", 0.17, 600*time.Millisecond), moved("blue cube", 0.13, 800*time.Millisecond),
+			moved("green cube", 0.2395, 600*time.Millisecond), moved("green cube", 0.23, 800*time.Millisecond),
+		}
+	}
+	run(t, set{sim: world}, func(t *testing.T, r *rig) {
+		check(t, r.guard.Advance(500*time.Millisecond))
+		task := r.open("held('red cube')")
+		r.accepted("m1", "move_to", there, task)
+		r.ends("m1", "VERIFIED")
+		closed := r.claim(task, false)
+		effects := closed.GetSideEffects()
+		if len(effects) != 1 || effects[0].GetObject() != "blue cube" || !(effects[0].GetDisplacementCm() > 3.9 && effects[0].GetDisplacementCm() < 4.1) {
+			t.Errorf("%v", effects)
+		}
+		if u := closed.GetUnclear(); len(u) != 1 || u[0] != "green cube" {
+			t.Errorf("unclear %q", u)
+		}
+	})
+}
+
 // TestLicence: what the open task does not name may not be changed, by nobody: leaving the task out is no way around.
 //
 // Verifies: R17

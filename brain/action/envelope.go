@@ -34,7 +34,7 @@ func (t *text) envelope(n *strictjson.Node) Reading {
 		return malformed("envelope", "arguments", "the key \"arguments\" is missing; a tool without arguments takes {}", t.from)
 	case args.Kind != strictjson.Object:
 		return malformed("envelope", "arguments", "the arguments are an object, not "+args.Kind.String(), t.from+args.Start)
-	case !slices.Contains(t.offer.Tools, tool.Text):
+	case !t.offer.has(tool.Text):
 		return unknownTool(tool.Text, t.offer.Tools, t.from+tool.Start)
 	}
 	call := Call{Tool: tool.Text, Args: args.Raw, Start: t.from + n.Start, End: t.from + n.End}
@@ -87,7 +87,7 @@ func nativeCall(c Native, offer Offer) Reading {
 		return t.faulty(fault)
 	case n.Kind != strictjson.Object:
 		return malformed("envelope", "arguments", "the arguments are an object, not "+n.Kind.String(), 0)
-	case !slices.Contains(offer.Tools, c.Name):
+	case !offer.has(c.Name):
 		return unknownTool(c.Name, offer.Tools, 0)
 	}
 	if c.Decoded {

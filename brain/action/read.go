@@ -28,6 +28,26 @@ type Offer struct {
 	Tools   []string // names, in the order they were listed
 	Native  bool     // they were offered through the provider's own tools field too
 	Profile Profile
+	index   map[string]struct{} // of Tools, if there is one
+}
+
+// Indexed returns the offer with an index of its tools, with which the reading of a call does not take longer the more
+// tools there are. The tools must not be changed afterwards.
+func (o Offer) Indexed() Offer {
+	o.index = make(map[string]struct{}, len(o.Tools))
+	for _, name := range o.Tools {
+		o.index[name] = struct{}{}
+	}
+	return o
+}
+
+// has reports whether the tool was offered, byte by byte.
+func (o *Offer) has(name string) bool {
+	if o.index == nil {
+		return slices.Contains(o.Tools, name)
+	}
+	_, offered := o.index[name]
+	return offered
 }
 
 // Read reads one output. It decides in this order: size, stop reason, calls of the wire format, content.

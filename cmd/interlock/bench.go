@@ -7,7 +7,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"runtime"
-	"slices"
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -15,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"interlock/arm"
+	"interlock/bench"
 	"interlock/units"
 )
 
@@ -25,7 +25,7 @@ func newBench() *cobra.Command {
 		Args:  args(cobra.NoArgs),
 		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(newBenchIK())
+	c.AddCommand(newBenchIK(), newBenchDecide())
 	return c
 }
 
@@ -53,13 +53,7 @@ call each on one core, so that what the system does meanwhile counts.`,
 			}
 			rows := benchIK(n)
 			if asJSON {
-				e := json.NewEncoder(c.OutOrStdout())
-				for i := range rows {
-					if err := e.Encode(rows[i]); err != nil {
-						return err
-					}
-				}
-				return nil
+				return printRows(c.OutOrStdout(), rows)
 			}
 			return printIK(c.OutOrStdout(), n, rows)
 		},
@@ -69,18 +63,23 @@ call each on one core, so that what the system does meanwhile counts.`,
 	return c
 }
 
+// printRows prints one JSON object a line.
+func printRows[T any](out io.Writer, rows []T) error {
+	e := json.NewEncoder(out)
+	for i := range rows {
+		if err := e.Encode(rows[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // ikRow is what one solver did.
 type ikRow struct {
 	Solver     string  `json:"solver"`
-	N          int     `json:"n"`
 	Solved     int     `json:"solved"`
 	SuccessPct float64 `json:"success_pct"`
-	MinUS      float64 `json:"min_us"`
-	MedianUS   float64 `json:"median_us"`
-	P99US      float64 `json:"p99_us"`
-	MaxUS      float64 `json:"max_us"`
-	MeanUS     float64 `json:"mean_us"`
-	Allocs     float64 `json:"allocs"` // heap allocations a call
+	bench.Spread
 }
 
 func benchIK(n int) []ikRow {
@@ -129,13 +128,14 @@ func measureIK(name string, c *arm.Chain, targets []arm.Pose, pose bool, solve f
 		took[i] = time.Since(start)
 	}
 	runtime.ReadMemStats(&after)
-	row := ikRow{Solver: name, N: len(targets), Allocs: math.Floor(float64(after.Mallocs-before.Mallocs) / float64(len(targets)))}
+	row := ikRow{Solver: name, Spread: bench.Of(took)}
+	row.Allocs = math.Floor(float64(after.Mallocs-before.Mallocs) / float64(len(targets)))
 	for i := range targets {
 		if solvedIK(c, found[i], &targets[i], pose) {
 			row.Solved++
 		}
 	}
-	row.fill(took)
+	row.SuccessPct = 100 * float64(row.Solved) / float64(row.N)
 	return row
 }
 
@@ -159,36 +159,33 @@ func solvedIK(c *arm.Chain, q arm.Joints, t *arm.Pose, pose bool) bool {
 	return math.Atan2(sines.Norm()/2, (trace-1)/2) <= solvedRad
 }
 
-// fill works out the times.
-func (r *ikRow) fill(took []time.Duration) {
-	slices.Sort(took)
-	sum := time.Duration(0)
-	for _, d := range took {
-		sum += d
-	}
-	us := func(d time.Duration) float64 { return math.Round(float64(d.Nanoseconds())/10) / 100 }
-	n := len(took)
-	r.SuccessPct = 100 * float64(r.Solved) / float64(r.N)
-	r.MinUS, r.MedianUS, r.P99US, r.MaxUS = us(took[0]), us(took[n/2]), us(took[n*99/100]), us(took[n-1])
-	r.MeanUS = us(sum / time.Duration(n))
-}
-
 func printIK(out io.Writer, n int, rows []ikRow) error {
-	t := table.NewWriter()
-	style := table.StyleLight
-	style.Format.Header = text.FormatDefault // µs is no word to shout
-	t.SetStyle(style)
-	t.AppendHeader(table.Row{"solver", "solved %", "min µs", "median µs", "p99 µs", "max µs", "mean µs", "allocs"})
-	var columns []table.ColumnConfig
-	for i := 2; i <= 8; i++ {
-		columns = append(columns, table.ColumnConfig{Number: i, Align: text.AlignRight})
-	}
-	t.SetColumnConfigs(columns)
+	t := benchTable(table.Row{"solver", "solved %"}, 2)
 	for _, r := range rows {
-		t.AppendRow(table.Row{r.Solver, fmt.Sprintf("%.2f", r.SuccessPct), fmt.Sprintf("%.2f", r.MinUS), fmt.Sprintf("%.2f", r.MedianUS),
-			fmt.Sprintf("%.2f", r.P99US), fmt.Sprintf("%.1f", r.MaxUS), fmt.Sprintf("%.2f", r.MeanUS), fmt.Sprintf("%.0f", r.Allocs)})
+		t.AppendRow(append(table.Row{r.Solver, fmt.Sprintf("%.2f", r.SuccessPct)}, spreadCells(r.Spread)...))
 	}
 	_, err := fmt.Fprintf(out, "SO-101, %d random reachable targets, within 1 mm (pose: and 1 degree); %s %s/%s\n%s\n",
 		n, runtime.Version(), runtime.GOOS, runtime.GOARCH, t.Render())
 	return err
+}
+
+// benchTable is a table whose columns end with those of a spread; from column number `from` on it is of numbers.
+func benchTable(columns table.Row, from int) table.Writer {
+	t := table.NewWriter()
+	style := table.StyleLight
+	style.Format.Header = text.FormatDefault // µs is no word to shout
+	t.SetStyle(style)
+	columns = append(columns, "min µs", "median µs", "p99 µs", "max µs", "mean µs", "allocs")
+	t.AppendHeader(columns)
+	var configs []table.ColumnConfig
+	for i := from; i <= len(columns); i++ {
+		configs = append(configs, table.ColumnConfig{Number: i, Align: text.AlignRight})
+	}
+	t.SetColumnConfigs(configs)
+	return t
+}
+
+func spreadCells(s bench.Spread) table.Row {
+	f := func(v float64) string { return fmt.Sprintf("%.2f", v) }
+	return table.Row{f(s.MinUS), f(s.MedianUS), f(s.P99US), fmt.Sprintf("%.1f", s.MaxUS), f(s.MeanUS), fmt.Sprintf("%.0f", s.Allocs)}
 }

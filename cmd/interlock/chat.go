@@ -22,10 +22,11 @@ import (
 
 // chatFlags are how a conversation is set up.
 type chatFlags struct {
-	contract, model, goal string
-	asJSON, noColour      bool
-	stops, cancels        []string
-	patience              time.Duration
+	contract, model, goal  string
+	robot, token, operator string
+	asJSON, noColour       bool
+	stops, cancels         []string
+	patience               time.Duration
 
 	provider llm.Provider // in place of the model named; nil but in tests
 }
@@ -34,10 +35,14 @@ func newChat() *cobra.Command {
 	var f chatFlags
 	c := &cobra.Command{
 		Use:   "chat",
-		Short: "Type to a simulated robot and watch what it does",
+		Short: "Type to a robot and watch what it does",
 		Long: `Chat is a conversation with a robot in this process: the embedded simulator in real
 time, with the contract's objects on the table. The brain is a built-in phrase
 reader unless --model names another one.
+
+With --robot it is one with a robot that runs elsewhere (interlock robot), by name
+or address. That one may start later, end and come back, or offer other verbs; a
+typed stop goes to its driver and needs no robot.
 
 "stop" goes from the keyboard to the driver, never through the brain; it latches,
 and "reset N" permits motion again. It is a latched software stop, not an
@@ -50,6 +55,7 @@ pipe are taken in turn. Ctrl-C stops the robot; a second one within 2 s quits.
 Exit codes: 0 the conversation ended, 1 our error, 2 bad input, 7 ended by Ctrl-C.`,
 		Example: `  interlock chat
   interlock chat --goal 'held("red cube")'
+  interlock chat --robot so101
   printf 'pick up the red cube\nput it in the tray\n' | interlock chat --json`,
 		Args: args(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -60,6 +66,9 @@ Exit codes: 0 the conversation ended, 1 our error, 2 bad input, 7 ended by Ctrl-
 		},
 	}
 	c.Flags().StringVar(&f.contract, "contract", "robots/so101-tabletop.yaml", "contract file")
+	c.Flags().StringVar(&f.robot, "robot", "", "name or address of a robot that runs elsewhere")
+	c.Flags().StringVar(&f.token, "token-file", "", "with --robot ADDR: the file of its token")
+	c.Flags().StringVar(&f.operator, "operator", "", "with --robot ADDR: where its driver is stopped and reset")
 	c.Flags().StringVar(&f.model, "model", phrase.Name, "brain: "+phrase.Name+", "+modelForms)
 	c.Flags().StringVar(&f.goal, "goal", "", "goal of the first request, as a condition over the contract's words")
 	c.Flags().BoolVar(&f.asJSON, "json", false, "print one JSON object per event and line")
@@ -89,6 +98,9 @@ func (f *chatFlags) chat(ctx context.Context, in io.Reader, out io.Writer, signa
 	c := newConsole(screen, f.asJSON, palette{f.colours(out)})
 	s.tell, s.echo = c.tell, !src.live() || f.asJSON
 	s.greet(f)
+	if s.distant != nil {
+		s.wg.Go(func() { s.distant.watch(s.ctx, s.note) })
+	}
 	s.converse(ctx, src, signals)
 	err = errors.Join(s.leave(cancelAll), c.close(), closeSource())
 	if err == nil && s.killed {
@@ -97,37 +109,50 @@ func (f *chatFlags) chat(ctx context.Context, in io.Reader, out io.Writer, signa
 	return err
 }
 
-// session builds the robot and the brain.
+// session builds the brain, and the robot or the line to it.
 func (f *chatFlags) session(ctx context.Context) (*session, error) {
-	c, _, err := loadContract(f.contract)
-	if err != nil {
-		return nil, err
-	}
-	if f.goal != "" {
-		if _, err := c.Goal(f.goal); err != nil {
-			return nil, badInput(fmt.Errorf("--goal: %w", err))
-		}
-	}
 	s := &session{
-		contract: c, goal: f.goal, stops: listOf(f.stops), cancels: listOf(f.cancels), slow: &lateness{},
-		changed: make(chan struct{}), over: make(chan struct{}), looks: map[string]bool{},
+		goal: f.goal, stops: listOf(f.stops), cancels: listOf(f.cancels), slow: &lateness{},
+		changed: make(chan struct{}), over: make(chan struct{}),
 	}
+	var err error
 	switch {
 	case len(s.stops) == 0:
 		return nil, badInput(errors.New("--stop-words: a conversation without a word that stops the robot is not begun"))
 	case f.patience <= 0:
 		return nil, badInput(errors.New("--model-timeout: it must be above zero"))
+	case f.robot == "" && (f.token != "" || f.operator != ""):
+		return nil, badInput(errors.New("--token-file and --operator are for a robot that runs elsewhere: --robot"))
 	}
 	if s.agent, err = f.brain(); err != nil {
 		return nil, err
 	}
-	for _, k := range c.Capabilities {
-		s.looks[k.Name] = k.ReadOnly
+	if f.robot != "" {
+		return s, f.distant(s)
 	}
-	cfg := tableFor(c, spots()...)
+	return s, f.here(ctx, s)
+}
+
+// here folds the robot into this process.
+func (f *chatFlags) here(ctx context.Context, s *session) (err error) {
+	if s.contract, _, err = loadContract(f.contract); err != nil {
+		return err
+	}
+	if f.goal != "" {
+		if _, err := s.contract.Goal(f.goal); err != nil {
+			return badInput(fmt.Errorf("--goal: %w", err))
+		}
+	}
+	looks := map[string]bool{}
+	for _, k := range s.contract.Capabilities {
+		looks[k.Name] = k.ReadOnly
+	}
+	s.looks = func(verb string) bool { return looks[verb] }
+	s.name, s.mode = s.contract.Robot, string(body.ModeSim)
+	cfg := tableFor(s.contract, spots()...)
 	cfg.Tray = true
-	s.robot, err = foldPaced(context.WithoutCancel(ctx), c, cfg, func(d body.Stepper) robot.Pacer { return robot.RealTime(d, s.slow.note) })
-	return s, err
+	s.robot, err = foldPaced(context.WithoutCancel(ctx), s.contract, cfg, func(d body.Stepper) robot.Pacer { return robot.RealTime(d, s.slow.note) })
+	return err
 }
 
 // brain is the agent's set-up for the model that the flags name.
@@ -172,7 +197,7 @@ func (f *chatFlags) colours(out io.Writer) bool {
 
 func (s *session) greet(f *chatFlags) {
 	s.tell(chatEvent{
-		Event: evHello, Robot: s.contract.Robot, Mode: string(body.ModeSim), Model: s.agent.Provider.Name(),
+		Event: evHello, Robot: s.name, Mode: s.mode, Where: s.where, Model: s.agent.Provider.Name(),
 		Says: "Say what it should do, such as \"" + strings.Join(phrase.Examples()[:2], "\" or \"") + "\". \"" + s.stops[0] + "\" stops it at once; \"help\" lists the rest.",
 	})
 	if f.goal != "" {

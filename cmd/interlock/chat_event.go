@@ -36,6 +36,7 @@ type chatEvent struct {
 	Event    string          `json:"event"`
 	Robot    string          `json:"robot,omitempty"`
 	Mode     string          `json:"mode,omitempty"`
+	Where    string          `json:"where,omitempty"` // how the robot is reached; left out: it is in this process
 	Model    string          `json:"model,omitempty"`
 	Words    string          `json:"words,omitempty"`
 	Task     string          `json:"task,omitempty"`

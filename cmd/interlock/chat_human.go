@@ -30,8 +30,7 @@ func (p palette) in(colour, text string) string {
 func (p palette) human(e *chatEvent) string {
 	switch e.Event {
 	case evHello:
-		return p.in(bold, "Interlock chat") + fmt.Sprintf(": robot %s (%s, in this process, real time), brain %s.\n", shown(e.Robot), shown(e.Mode), shown(e.Model)) +
-			p.in(dim, e.Says) + "\n"
+		return p.hello(e)
 	case evHeard:
 		return p.in(bold, prompt+shown(e.Words)) + "\n"
 	case evHelp:
@@ -62,6 +61,14 @@ func (p palette) human(e *chatEvent) string {
 		return "  " + p.in(red, "error: ") + shown(e.Says) + "\n"
 	}
 	return "  " + shown(e.Says) + "\n"
+}
+
+func (p palette) hello(e *chatEvent) string {
+	where := shown(e.Where)
+	if where == "" {
+		where = shown(e.Mode) + ", in this process, real time"
+	}
+	return p.in(bold, "Interlock chat") + fmt.Sprintf(": robot %s (%s), brain %s.\n", shown(e.Robot), where, shown(e.Model)) + p.in(dim, e.Says) + "\n"
 }
 
 func (p palette) help(e *chatEvent) string {

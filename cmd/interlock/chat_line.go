@@ -32,7 +32,7 @@ type exchange struct {
 	before *exchange   // the request that this one supersedes; nil: none
 	words  string
 	goal   string
-	looks  map[string]bool // the verbs that move nothing
+	looks  func(verb string) bool // whether it moves nothing
 	cancel context.CancelFunc
 	done   chan struct{} // closed once nothing of it, nor of the one before, goes on
 
@@ -123,7 +123,7 @@ func (x *exchange) Start(ctx context.Context, q *contractv1.StartRequest) (*cont
 	case !ack.GetAccepted():
 		x.tell(chatEvent{Event: evRefused, Tool: q.GetCapability(), Mission: q.GetMissionId(), Refusals: refusalsOf(ack.GetRejections())})
 		x.missionOver(chatEvent{})
-	case x.looks[q.GetCapability()]:
+	case x.looks(q.GetCapability()):
 		x.tell(chatEvent{Event: evSeen, Tool: q.GetCapability(), Measured: measuredOf(ack.GetFacts())})
 		x.missionOver(chatEvent{})
 	default:

@@ -28,13 +28,17 @@ const (
 // session is a conversation. take and interrupt are its input; they never wait for the robot or the brain.
 type session struct {
 	robot    *folded
-	contract *contract.Contract
+	contract *contract.Contract // nil: the robot is another process and judges goals itself
+	distant  *distantRobot      // nil: it is in this process
+	name     string             // of the robot, and what is known of it
+	mode     string
+	where    string
 	agent    agent.Config // without client and tracer
 	tell     func(chatEvent)
 	echo     bool // what is typed is not on the screen yet
 	stops    wordList
 	cancels  wordList
-	looks    map[string]bool
+	looks    func(verb string) bool // whether it moves nothing
 	slow     *lateness
 
 	ctx   context.Context // of every exchange; ends with the conversation
@@ -70,7 +74,11 @@ func (s *session) take(l line) {
 	if s.stops.has(words) {
 		number := s.robot.guard.Stop("typed in chat: " + words)
 		s.heard(words)
-		s.stopped(number, "")
+		if number == 0 {
+			s.notStopped()
+		} else {
+			s.stopped(number, "")
+		}
 		return
 	}
 	switch {
@@ -155,6 +163,12 @@ func (s *session) stopped(number uint64, more string) {
 	s.tell(chatEvent{Event: evStopped, Number: number, Says: strings.TrimSpace(says + " " + more)})
 }
 
+// notStopped tells of a stop that the driver did not confirm. What is under way is cancelled at the robot besides.
+func (s *session) notStopped() {
+	s.tell(chatEvent{Event: evError, Code: "STOP_NOT_CONFIRMED", Says: "THE STOP WAS NOT CONFIRMED: the driver does not answer. Use the robot's own switch, and say it again."})
+	s.cancel()
+}
+
 // reset is a person's act: this is their terminal.
 func (s *session) reset(text string) {
 	latch := s.robot.guard.Latch()
@@ -198,6 +212,10 @@ func (s *session) fix(text string) {
 
 // showGoal tells what a goal means, or why it cannot be one.
 func (s *session) showGoal(text string) bool {
+	if s.contract == nil {
+		s.tell(chatEvent{Event: evGoal, Goal: text, Says: "the robot says what it means, or that it means nothing, with your next request"})
+		return true
+	}
 	goal, err := s.contract.Goal(text)
 	if err != nil {
 		s.ignore("that is no goal: " + strings.ReplaceAll(err.Error(), "\n", "; "))
@@ -271,7 +289,11 @@ func (s *session) interrupt() {
 	s.pressed = time.Now()
 	s.mu.Unlock()
 	if !again || !s.robot.guard.Latch().Stopped {
-		s.stopped(s.robot.guard.Stop("Ctrl-C in chat"), "Ctrl-C again within 2 s quits.")
+		if n := s.robot.guard.Stop("Ctrl-C in chat"); n == 0 {
+			s.notStopped()
+		} else {
+			s.stopped(n, "Ctrl-C again within 2 s quits.")
+		}
 	}
 	if again {
 		s.end(true)

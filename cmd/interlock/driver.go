@@ -21,6 +21,8 @@ import (
 // driverOptions are the flags of `interlock driver`.
 type driverOptions struct {
 	name, contract, listen, operator, latchFile, plant, labSocket string
+
+	owned bool // it ends when its standard input does
 }
 
 func newDriver() *cobra.Command {
@@ -55,7 +57,13 @@ in another language that way). Addresses are unix:PATH or a loopback HOST:PORT.`
 			if err := o.fill(k.Robot); err != nil {
 				return err
 			}
-			return ownBody(cmd.Context(), k, o, cmd.OutOrStdout(), cmd.ErrOrStderr())
+			ctx := cmd.Context()
+			if o.owned {
+				var end func()
+				ctx, end = untilEOF(ctx, cmd.InOrStdin())
+				defer end()
+			}
+			return ownBody(ctx, k, o, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
 	f := c.Flags()
@@ -65,8 +73,19 @@ in another language that way). Addresses are unix:PATH or a loopback HOST:PORT.`
 	f.StringVar(&o.latchFile, "latch-file", "", "where the stop latch outlives the process (default: in the user's state folder)")
 	f.StringVar(&o.plant, "plant", "", "the plant's address; without it the simulator is inside")
 	f.StringVar(&o.labSocket, "lab-socket", "", "serve set-up, truth and lockstep to an evaluation here")
+	f.BoolVar(&o.owned, "owned", false, "end when standard input does, which is when the process that started it is gone")
 	_ = c.MarkFlagRequired("contract")
 	return c
+}
+
+// untilEOF is a context that ends with the reader.
+func untilEOF(ctx context.Context, r io.Reader) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	go func() {
+		defer cancel()
+		_, _ = io.Copy(io.Discard, r)
+	}()
+	return ctx, cancel
 }
 
 func (o *driverOptions) validate() error {

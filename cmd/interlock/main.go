@@ -94,7 +94,10 @@ Exit codes: 0 done or fine, 1 our error, 2 bad input, 3 refused, 4 not done,
 		},
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return badInput(err) })
-	root.AddCommand(newBodytest(), newBench(), newCall(), newChat(), newCheck(), newDemo(), newDriver(), newEval(), newExplain(), newInit(), newPlant(), newRead(), newReplay(), newReport(), newVersion())
+	root.AddCommand(
+		newBodytest(), newBench(), newCall(), newCancel(), newChat(), newCheck(), newDemo(), newDescribe(), newDriver(), newEval(), newEvents(),
+		newExplain(), newInit(), newMissions(), newPlant(), newRead(), newReplay(), newReport(), newReset(), newRobot(), newRobots(), newStop(), newVersion(),
+	)
 	return root
 }
 

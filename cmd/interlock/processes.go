@@ -52,9 +52,17 @@ func together(ctx context.Context, services []service, ready func() error, work 
 	return errors.Join(errs...)
 }
 
-// runtimeAddr is where a process of this user listens if nobody says otherwise: a unix socket in a folder that only the
-// user may enter.
+// runtimeAddr is where a process of this user listens if nobody says otherwise: a unix socket in the runtime folder.
 func runtimeAddr(name string) (string, error) {
+	dir, err := runtimeFolder()
+	if err != nil {
+		return "", err
+	}
+	return "unix:" + filepath.Join(dir, name+".sock"), nil
+}
+
+// runtimeFolder is a folder that only this user may enter, and that lasts as long as processes do.
+func runtimeFolder() (string, error) {
 	dir := os.Getenv("XDG_RUNTIME_DIR")
 	if dir == "" {
 		dir = filepath.Join(os.TempDir(), "interlock-"+strconv.Itoa(os.Getuid()))
@@ -72,7 +80,7 @@ func runtimeAddr(name string) (string, error) {
 	if !info.IsDir() || info.Mode().Perm()&0o077 != 0 || !ok || int(owner.Uid) != os.Getuid() {
 		return "", fmt.Errorf("%s is not a folder of this user alone", dir)
 	}
-	return "unix:" + filepath.Join(dir, name+".sock"), nil
+	return dir, nil
 }
 
 // stateFile is where a process of this user keeps what must outlive it.

@@ -19,12 +19,13 @@ import (
 // missionBudget is how many missions a task may start where nobody says otherwise.
 const missionBudget = 8
 
-// folded is a robot with its driver and simulator in this process.
+// folded is a robot with its driver and simulator in this process; for a conversation with a robot elsewhere, the line to
+// it.
 type folded struct {
 	client transport.Client
-	robot  *robot.Robot
-	guard  *guard.Guard // the driver's stop and its reset: a person's, never a model's
-	end    func() error // stops the robot and waits for it
+	robot  *robot.Robot // nil: it is another process
+	guard  latch        // the driver's stop and its reset: a person's, never a model's
+	end    func() error // stops the robot and waits for it; gives the line back
 }
 
 // fold starts a robot on the embedded simulator, in virtual time. The table holds the contract's first object at (22, 3)

@@ -66,6 +66,9 @@ var rooms = []room{
 
 	{"eval/judge", []string{"units", "body"}, "an independent oracle shares nothing with the robot's verifier but units; of body it takes Truth only"},
 	{"eval", []string{"brain/agent", "transport", "contract/v1", "eval/judge", "internal/strictjson"}, "runs and statistics see what a brain sees, and the judge; worlds are built in eval/lab"},
+	{"bench", []string{
+		"units", "reject", "arm", "world", "contract", "brain/action", "robot/gate", "robot/skill", "robot/verify", "robots",
+	}, "what is timed is the reader, the gate and the watch themselves; nothing imports them joined but cmd"},
 	{"robots", nil, "contract files are data; the package only carries them inside the binary"},
 	{"suites", nil, "suite files are data; the package only carries them inside the binary"},
 	{"eval/lab", []string{everything}, "the lab builds whole worlds, gate OFF included"},

@@ -1,7 +1,9 @@
 package strictjson
 
 import (
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -10,7 +12,12 @@ import (
 // Canonical returns the value with its keys sorted byte by byte, without white space, each number in its shortest form
 // and each string with the fewest escapes: two texts that mean the same have one canonical form, whatever was written.
 // A number that Node.Number does not take keeps its literal.
-func Canonical(n *Node) []byte { return appendCanonical(nil, n) }
+func Canonical(n *Node) []byte {
+	if n == nil {
+		return appendCanonical(nil, n)
+	}
+	return appendCanonical(make([]byte, 0, len(n.Raw)), n)
+}
 
 func appendCanonical(b []byte, n *Node) []byte {
 	if n == nil {
@@ -19,7 +26,7 @@ func appendCanonical(b []byte, n *Node) []byte {
 	switch n.Kind {
 	case Number:
 		if v, ok := n.Number(); ok {
-			return append(b, jsontext.Float(v).String()...)
+			return appendNumber(b, v)
 		}
 	case String:
 		return appendQuoted(b, n.Text)
@@ -40,8 +47,12 @@ func appendCanonical(b []byte, n *Node) []byte {
 }
 
 func appendObject(b []byte, n *Node) []byte {
-	members := slices.Clone(n.Members)
-	slices.SortFunc(members, func(x, y Member) int { return strings.Compare(x.Name, y.Name) })
+	members, byName := n.Members, func(x, y Member) int { return strings.Compare(x.Name, y.Name) }
+	if !slices.IsSortedFunc(members, byName) {
+		var few [8]Member // on the stack
+		members = append(few[:0], members...)
+		slices.SortFunc(members, byName)
+	}
 	b = append(b, '{')
 	for i, m := range members {
 		if i > 0 {
@@ -53,10 +64,32 @@ func appendObject(b []byte, n *Node) []byte {
 	return append(b, '}')
 }
 
+// appendNumber appends the shortest form, as ECMAScript writes it: between these two bounds that is without an exponent.
+func appendNumber(b []byte, v float64) []byte {
+	if size := math.Abs(v); size >= 1e-6 && size < 1e21 {
+		return strconv.AppendFloat(b, v, 'f', -1, 64)
+	}
+	return append(b, jsontext.Float(v).String()...)
+}
+
 func appendQuoted(b []byte, text string) []byte {
+	if plain(text) {
+		b = append(append(b, '"'), text...)
+		return append(b, '"')
+	}
 	quoted, err := jsontext.AppendQuote(b, text)
 	if err != nil {
 		return append(b, `""`...) // unreachable: a parsed text is valid UTF-8
 	}
 	return quoted
+}
+
+// plain reports whether every byte of the text stands for itself in a JSON string.
+func plain(text string) bool {
+	for i := range len(text) {
+		if c := text[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
+			return false
+		}
+	}
+	return true
 }

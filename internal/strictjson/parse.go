@@ -52,6 +52,14 @@ func Scan(src []byte, lim Limits) (*Node, int, *Fault) {
 		r := reject.New(reject.TooLarge, fmt.Sprintf("the text has %d bytes; at most %d are read", len(src), lim.Bytes))
 		return nil, 0, &Fault{Rejection: r.Saw(fmt.Sprint(len(src)), fmt.Sprint(lim.Bytes), "bytes"), Offset: lim.Bytes}
 	}
+	if n := quickly(src, lim); n != nil {
+		return n, n.End, nil
+	}
+	return decode(src, lim)
+}
+
+// decode is Scan by the decoder: it reads every form and finds every fault.
+func decode(src []byte, lim Limits) (*Node, int, *Fault) {
 	p, _ := parsers.Get().(*parser)
 	p.begin(src, lim)
 	n := p.value(0)

@@ -1,6 +1,8 @@
 package gate_test
 
 import (
+	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -21,7 +23,7 @@ func TestWhatIsChangedWithoutBeingNamedNeedsALicence(t *testing.T) {
 	for _, c := range []struct {
 		name, verb string
 		lic        gate.Licence
-		w          *world.Snapshot
+		w          hand
 		want       []fault
 	}{
 		{"close on the other cube", closing, licence{"red cube"}, handAt(low, blue), notLicensed("between_jaws")},
@@ -52,7 +54,7 @@ func TestWhatIsChangedWithoutBeingNamedNeedsALicence(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			g, _ := tabletop(t)
-			cleared, l := g.Judge(call(c.verb, `{}`), c.w.Snapshot, armStanding(), c.lic)
+			cleared, l := g.Judge(call(c.verb, `{}`), c.w.snapshot(), armStanding(), c.lic)
 			demand(t, cleared, l, c.want...)
 			for _, r := range l {
 				if r.Code == "NOT_LICENSED" && r.Got != `"blue cube"` && r.Got != `"green cube"` && r.Got != `"cup"` {
@@ -60,5 +62,54 @@ func TestWhatIsChangedWithoutBeingNamedNeedsALicence(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// hand is a moment of the shipped robot.
+type hand []world.Fact
+
+// handAt is the open hand with its tip at a point over a table with objects, seen to 1 mm.
+func handAt(tip units.Vec3, objects ...world.Object) hand { return handWith(tip, 90, 0, objects...) }
+
+// gripping is the hand pressing on something 3 cm wide.
+func gripping(tip units.Vec3, objects ...world.Object) hand { return handWith(tip, 30, 40, objects...) }
+
+func handWith(tip units.Vec3, gapMM, loadPct float64, objects ...world.Object) hand {
+	at := now.Add(-40 * time.Millisecond)
+	return hand{
+		{Name: "tip", Witness: "encoders", At: at, Value: world.Value{Kind: world.KindPoint, Point: tip}},
+		{Name: "jaw_gap_mm", Witness: "gripper_encoder", At: at, Value: number(gapMM)},
+		{Name: "jaw_load_pct", Witness: "gripper_current", At: at, Value: number(loadPct)},
+		{Name: "table_force_n", Witness: "contact_sensor", At: at, Value: number(0)},
+		{Name: "objects", Witness: "camera", At: at, Value: poses(objects...), Sigma: 1},
+	}
+}
+
+// without is the moment with one reading too old.
+func (h hand) without(name string) hand {
+	out := slices.Clone(h)
+	for i := range out {
+		if out[i].Name == name {
+			out[i].At = now.Add(-time.Second)
+		}
+	}
+	return out
+}
+
+func (h hand) snapshot() *world.Snapshot { return world.NewSnapshot(now, h) }
+
+// The explanation tells what the verb would change, and comes to what Judge comes to.
+//
+// Verifies: J18
+// Verifies: Y05
+func TestExplainTellsWhatWouldBeChanged(t *testing.T) {
+	g, _ := tabletop(t)
+	w := handAt(units.Vec3{0.22, 0.03, 0.02}, cubeAt("blue cube", 0.22, 0.03, 0.02), cubeAt("red cube", 0.3, 0.2, 0.015)).snapshot()
+	c := call("close_gripper", `{}`)
+	_, l := g.Judge(c, w, armStanding(), licence{"red cube"})
+	e := g.Explain(c, w, armStanding(), licence{"red cube"})
+	rules := e.Stages[6].Rules
+	if !reflect.DeepEqual(e.Refusals, l) || e.Stages[6].State != gate.Refused || len(rules) != 1 || rules[0].ID != "between_jaws" || rules[0].That != `between_jaws("blue cube")` || rules[0].Truth != world.True {
+		t.Errorf("%+v", e)
 	}
 }

@@ -63,6 +63,7 @@ type Gate struct {
 	contract  *contract.Contract
 	alignment contract.Alignment
 	planner   Planner
+	verbs     map[string]*contract.Capability
 	poses     []contract.FactDecl // the facts in which objects are seen, in this mode
 	stages    []func(*judgement) reject.List
 	off       bool
@@ -70,7 +71,10 @@ type Gate struct {
 
 // New returns the gate of a contract, with every check.
 func New(c *contract.Contract, a contract.Alignment, p Planner) *Gate {
-	g := &Gate{contract: c, alignment: a, planner: p}
+	g := &Gate{contract: c, alignment: a, planner: p, verbs: make(map[string]*contract.Capability, len(c.Capabilities))}
+	for _, k := range c.Capabilities {
+		g.verbs[k.Name] = k
+	}
 	for _, f := range c.Facts {
 		if f.Kind == world.KindPoses && (len(f.Modes) == 0 || slices.Contains(f.Modes, a.Mode)) {
 			g.poses = append(g.poses, f)

@@ -47,9 +47,9 @@ func (j *judgement) decode() reject.List {
 // known is stage 2.
 func (j *judgement) known() (l reject.List) {
 	const field = "capability"
-	c := j.gate.contract.Capability(j.call.Capability)
-	name := quote(j.call.Capability)
+	c := j.gate.verbs[j.call.Capability]
 	if c == nil {
+		name := quote(j.call.Capability)
 		return reject.List{reject.New(reject.UnknownCapability, "this robot has no capability named "+name+"; it has "+listed(j.offered())).In(field).Saw(name, "", "")}
 	}
 	why, gone := j.gate.alignment.Withdrawn[c.Name]
@@ -57,10 +57,10 @@ func (j *judgement) known() (l reject.List) {
 		why, gone = "it is not declared for this mode", true
 	}
 	if gone {
-		l = append(l, reject.New(reject.NotPermitted, c.Name+" is not available in this configuration: "+why).In(field).Saw(name, "", ""))
+		l = append(l, reject.New(reject.NotPermitted, c.Name+" is not available in this configuration: "+why).In(field).Saw(quote(c.Name), "", ""))
 	}
 	if j.hidden(c) {
-		l = append(l, reject.New(reject.NotInScope, c.Name+" is for a person to start").In(field).Saw(name, "", ""))
+		l = append(l, reject.New(reject.NotInScope, c.Name+" is for a person to start").In(field).Saw(quote(c.Name), "", ""))
 	}
 	j.capability = c
 	return l

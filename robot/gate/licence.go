@@ -28,12 +28,17 @@ func (j *judgement) licensed() (l reject.List) {
 	}
 	for i := range changing {
 		if c := &changing[i]; !j.licence.Allows(c.Object) {
-			if r := j.touches(c); !slices.Contains(l, r) {
+			if r := j.touches(c); !said(l, r) {
 				l = append(l, r)
 			}
 		}
 	}
 	return l
+}
+
+// said reports whether the faults say the same of the same object already, whatever rule they say it by.
+func said(l reject.List, r reject.Rejection) bool {
+	return slices.ContainsFunc(l, func(k reject.Rejection) bool { return k.Code == r.Code && k.Field == r.Field && k.Got == r.Got })
 }
 
 // touches refuses to change an object without a licence. Where a reading is missing or too old that is the reason: of

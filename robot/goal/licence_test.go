@@ -83,3 +83,56 @@ func TestDisplaced(t *testing.T) {
 		})
 	}
 }
+
+// TestPassing: what is pushed away and back again was displaced, on a reading of the way or between two of them.
+//
+// Verifies: R23
+func TestPassing(t *testing.T) {
+	red := Licence{Fixed: true, Objects: []string{"red cube"}}
+	blue := func(ms int, xCm, sigmaMM float64) world.Fact {
+		f := seen(ms, cube("red cube", 40, 0, 9), cube("blue cube", xCm, 5, 0))
+		f.Sigma = sigmaMM
+		return f
+	}
+	cases := map[string]struct {
+		earlier, now   world.Fact
+		moved, unclear bool
+	}{
+		"at rest":                         {blue(1100, 25, 0), blue(1140, 25, 0), false, false},
+		"pushed beyond":                   {blue(1100, 25.5, 0), blue(1140, 26.1, 0), true, false},
+		"on its way back":                 {blue(1100, 26.1, 0), blue(1140, 25.8, 0), false, true},
+		"between two readings":            {blue(1100, 25.9, 0), blue(1140, 25.6, 0), false, true},
+		"short of it between two":         {blue(1100, 25.6, 0), blue(1140, 25.3, 0), false, false},
+		"within the error":                {blue(1100, 25, 1), blue(1140, 25.9, 1), false, true},
+		"noise at rest":                   {blue(1100, 25.1, 1), blue(1140, 24.9, 1), false, false},
+		"the same reading again":          {blue(1100, 26.1, 0), blue(1100, 26.1, 0), false, false},
+		"out of sight for a moment":       {blue(1100, 25, 0), seen(1140, cube("red cube", 20, 0, 0)), false, false},
+		"in sight again, and moved":       {seen(1100, cube("red cube", 20, 0, 0)), blue(1140, 27, 0), true, false},
+		"no reading between, and then so": {tip(20, 1100), blue(1140, 27, 0), true, false},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			before := world.NewSnapshot(at(1000), []world.Fact{blue(990, 25, c.now.Sigma)})
+			earlier, now := world.NewSnapshot(at(1120), []world.Fact{c.earlier}), world.NewSnapshot(at(1160), []world.Fact{c.now})
+			moved, unclear := Passing(before, earlier, now, red)
+			if (len(moved) > 0) != c.moved || (len(unclear) > 0) != c.unclear || len(moved)+len(unclear) > 1 {
+				t.Errorf("moved %v, unclear %v", moved, unclear)
+			}
+			if moved, unclear := Passing(before, earlier, now, Licence{}); len(moved)+len(unclear) > 0 {
+				t.Errorf("all may move: %v, %v", moved, unclear)
+			}
+		})
+	}
+}
+
+// TestDisplacedWithoutABefore: where nothing was seen before, nothing can be said of what is seen after.
+//
+// Verifies: R23
+func TestDisplacedWithoutABefore(t *testing.T) {
+	before := world.NewSnapshot(at(1000), []world.Fact{tip(20, 990)})
+	after := world.NewSnapshot(at(2000), []world.Fact{seen(1990, cube("red cube", 20, 0, 0), cube("blue cube", 25, 5, 0))})
+	moved, unclear := Displaced(before, after, Licence{Fixed: true, Objects: []string{"red cube"}})
+	if len(moved) != 0 || !slices.Equal(unclear, []string{"blue cube"}) {
+		t.Errorf("moved %v, unclear %v", moved, unclear)
+	}
+}

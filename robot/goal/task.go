@@ -232,7 +232,7 @@ func (t Task) Tighten(text string) (Task, reject.List) {
 }
 
 // Moved adds what a mission displaced outside the licence. Of one object the largest displacement stays. It is taken
-// after the last word too: what was measured late was still measured.
+// after the last word too: what was measured late was still measured. What certainly moved is not unclear any more.
 func (t Task) Moved(moved []SideEffect, unclear []string) Task {
 	t.SideEffects, t.Unclear = slices.Clone(t.SideEffects), slices.Clone(t.Unclear)
 	for _, m := range moved {
@@ -249,6 +249,9 @@ func (t Task) Moved(moved []SideEffect, unclear []string) Task {
 			t.Unclear = append(t.Unclear, label)
 		}
 	}
+	t.Unclear = slices.DeleteFunc(t.Unclear, func(label string) bool {
+		return slices.ContainsFunc(t.SideEffects, func(s SideEffect) bool { return s.Object == label })
+	})
 	return t
 }
 

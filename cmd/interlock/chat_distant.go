@@ -1,0 +1,103 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	contractv1 "interlock/contract/v1"
+)
+
+// lookEvery is how often a conversation asks whether the robot is there and what it offers.
+const lookEvery = 500 * time.Millisecond
+
+// distantRobot is a robot in another process, as a conversation knows it. The line remembers which verbs move nothing,
+// from the manifest that the brain's tools were made of.
+type distantRobot struct {
+	*namedLine
+
+	mu    sync.Mutex
+	looks map[string]bool
+}
+
+// Describe implements transport.Client.
+func (d *distantRobot) Describe(ctx context.Context) (*contractv1.Manifest, error) {
+	m, err := d.namedLine.Describe(ctx)
+	if err != nil {
+		return nil, err
+	}
+	looks := map[string]bool{}
+	for _, k := range m.GetCapabilities() {
+		looks[k.GetName()] = k.GetReadOnly()
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.looks = looks
+	return m, nil
+}
+
+func (d *distantRobot) reads(verb string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.looks[verb]
+}
+
+// operator is where the driver's stop is. It stays known when the robot is gone.
+func (d *distantRobot) operator() (string, error) {
+	list, err := operators(d.who, "")
+	if err != nil {
+		return "", err
+	}
+	for _, addr := range list {
+		return addr, nil
+	}
+	return "", fmt.Errorf("it is not known where the driver of %s is stopped", d.who)
+}
+
+// distant makes a session with a robot that runs elsewhere, or will.
+func (f *chatFlags) distant(s *session) error {
+	line := newNamedLine(f.robot, f.token)
+	if _, err := line.now(); err != nil && !robotName.MatchString(f.robot) {
+		return err // no such robot can come
+	}
+	d := &distantRobot{namedLine: line}
+	stop := distantLatch{addr: d.operator}
+	if f.operator != "" {
+		stop.addr = func() (string, error) { return f.operator, nil }
+	}
+	s.distant, s.looks, s.name, s.where = d, d.reads, f.robot, "another process, by "+f.robot
+	s.robot = &folded{client: d, guard: stop, end: func() error { line.end(); return nil }}
+	return nil
+}
+
+// watch tells when the robot comes, goes, or offers something else, until ctx ends.
+func (d *distantRobot) watch(ctx context.Context, note func(string)) {
+	for last, first := "", true; ; first = false {
+		asking, done := context.WithTimeout(ctx, lineWithin)
+		m, err := d.namedLine.Describe(asking)
+		done()
+		now := ""
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err == nil:
+			now = m.GetManifestHash()
+		}
+		switch {
+		case now == last && !first:
+		case now == "":
+			note("the robot " + d.who + " does not answer: " + err.Error() + "; what you ask for is refused until it does, and \"stop\" goes to its driver all the same")
+		case last == "":
+			note(fmt.Sprintf("the robot %s is there (%s), with %d verbs", m.GetRobot(), m.GetMode(), len(m.GetCapabilities())))
+		default:
+			note(fmt.Sprintf("the robot %s now offers %d verbs; the brain's tools change with your next request", m.GetRobot(), len(m.GetCapabilities())))
+		}
+		last = now
+		select {
+		case <-time.After(lookEvery):
+		case <-ctx.Done():
+			return
+		}
+	}
+}

@@ -1,0 +1,264 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"interlock/body"
+	"interlock/contract"
+	"interlock/robot"
+	"interlock/robot/gate"
+	"interlock/robot/skill"
+	"interlock/transport/connect"
+	"interlock/units"
+)
+
+// robotOptions are the flags of `interlock robot`.
+type robotOptions struct {
+	contract, name, listen, driver, operator, plant, latchFile string
+}
+
+func newRobot() *cobra.Command {
+	var o robotOptions
+	c := &cobra.Command{
+		Use:   "robot FILE",
+		Short: "Serve the robot of a contract file to brains and people",
+		Long: `Robot serves the contract in FILE: it judges calls, moves the arm through its
+driver, measures, and keeps the record of missions. Brains reach it on --listen, a
+loopback HOST:PORT with a token or unix:PATH for this user; nothing there resets a
+stop.
+
+Its driver is a process of its own. Without --driver it is started here, ends with
+the robot and is started again if it dies; with --driver the robot joins one that
+runs, in whatever order they start. A driver that is lost is a fault that the robot
+survives. What no sensor of the driver can fill is withdrawn, and said.
+
+Asked to end (Ctrl-C, SIGTERM) it halts what moves and waits for standstill, at
+most 5 s. Other commands find it by its name: interlock robots lists them.`,
+		Example: `  interlock robot robots/so101-tabletop.yaml
+  interlock robot robots/so101-tabletop.yaml --driver unix:driver.sock --operator unix:operator.sock`,
+		Args: args(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, a []string) error {
+			o.contract = a[0]
+			k, _, err := loadContract(o.contract)
+			if err != nil {
+				return err
+			}
+			if err := o.fill(k.Robot); err != nil {
+				return err
+			}
+			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+			defer stop()
+			s := &served{options: o, contract: k, out: cmd.OutOrStdout(), errOut: cmd.ErrOrStderr()}
+			return s.run(ctx)
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&o.name, "name", "", "what other commands call it (default: the contract's name)")
+	f.StringVar(&o.listen, "listen", "127.0.0.1:0", "where brains reach it: HOST:PORT on the loopback, or unix:PATH")
+	f.StringVar(&o.driver, "driver", "", "join the driver at this address instead of starting one")
+	f.StringVar(&o.operator, "operator", "", "where a person stops and resets the driver (default: a unix socket of this user)")
+	f.StringVar(&o.plant, "plant", "", "the plant of the driver that is started; without it the simulator is inside")
+	f.StringVar(&o.latchFile, "latch-file", "", "the latch file of the driver that is started")
+	return c
+}
+
+func (o *robotOptions) fill(robot string) error {
+	if o.name == "" {
+		o.name = robot
+	}
+	switch {
+	case !robotName.MatchString(o.name):
+		return badInput(fmt.Errorf("--name: %q is no name: small letters, digits, _ and -, at most 40", o.name))
+	case o.driver != "" && (o.plant != "" || o.latchFile != ""):
+		return badInput(errors.New("--plant and --latch-file are for a driver that is started here; --driver names one that runs"))
+	}
+	return orElse(&o.operator, runtimeAddr, o.name+".operator")
+}
+
+// served is a robot process.
+type served struct {
+	options     robotOptions
+	contract    *contract.Contract
+	out, errOut io.Writer
+
+	speaks sync.Mutex
+	robot  *robot.Robot // made once the driver's body is known
+}
+
+// say tells whoever looks at the process.
+func (s *served) say(text string) {
+	s.speaks.Lock()
+	defer s.speaks.Unlock()
+	_, _ = fmt.Fprintln(s.errOut, "robot: "+text) // nobody may be looking
+}
+
+// endWithinAll is how long a robot that is asked to end may take for all of it; halting comes first.
+const endWithinAll = 5 * time.Second
+
+// run serves until ctx ends.
+func (s *served) run(ctx context.Context) (err error) {
+	me := entry{Name: s.options.name, Driver: s.options.driver, Operator: s.options.operator, ContractHash: s.contract.Hash(), PID: os.Getpid(), Started: time.Now().UTC()}
+	if err := nobodyCalled(ctx, me.Name); err != nil {
+		return err
+	}
+	l, options, err := s.listen(ctx, &me)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = l.Close() }()
+	list, err := newLedger(me.Name, s.say)
+	if err != nil {
+		return err
+	}
+	if me.Driver == "" {
+		if me.Driver, err = runtimeAddr(me.Name + ".driver"); err != nil {
+			return err
+		}
+		owned := &ownedDriver{options: s.options, addr: me.Driver, say: s.say}
+		end := owned.start(ctx)
+		defer end()
+	}
+	if err := me.write(); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, me.remove()) }()
+	f := &front{note: list.note}
+	serving, endServing := context.WithCancel(context.WithoutCancel(ctx))
+	ended := make(chan error, 1)
+	go func() { ended <- connect.Serve(serving, l, f, options) }()
+	if _, err = fmt.Fprintf(s.out, "robot %s: %s; token: %s; stop and reset: %s\n", me.Name, me.Address, orNone(me.TokenFile), me.Operator); err == nil {
+		err = s.drive(ctx, f, me.Driver)
+	}
+	endServing() // after the last events were written
+	return errors.Join(err, <-ended)
+}
+
+func orNone(text string) string {
+	if text == "" {
+		return "none"
+	}
+	return text
+}
+
+// listen opens the listener of the brains, and fills in where it is.
+func (s *served) listen(ctx context.Context, me *entry) (net.Listener, connect.Options, error) {
+	dir, err := runtimeFolder()
+	if err != nil {
+		return nil, connect.Options{}, err
+	}
+	me.TokenFile = filepath.Join(dir, me.Name+".token")
+	token, err := connect.Token(me.TokenFile)
+	if err != nil {
+		return nil, connect.Options{}, err
+	}
+	o := connect.Options{Token: token}
+	l, err := connect.Listen(ctx, s.options.listen, o)
+	if err != nil {
+		return nil, o, badInput(err)
+	}
+	me.Address = l.Addr().String()
+	if l.Addr().Network() == "unix" {
+		me.Address = "unix:" + me.Address
+	}
+	return l, o, nil
+}
+
+// drive joins the driver and runs the robot until ctx ends. What moves then stands still before it returns.
+func (s *served) drive(ctx context.Context, f *front, addr string) error {
+	line := newLink(addr, "robot "+s.options.name, s.say)
+	if err := line.join(ctx, func(d body.Description) error { return s.make(line, d) }); err != nil {
+		return ignoreEnd(ctx, err)
+	}
+	f.open(s.robot)
+	keeping, endKeeping := context.WithCancel(context.WithoutCancel(ctx))
+	var keeper sync.WaitGroup
+	keeper.Go(func() {
+		line.keep(keeping, func(d body.Description) error { return s.another(keeping, d) })
+	})
+	ended := make(chan error, 1)
+	go func() { ended <- s.robot.Run(ctx) }()
+	defer func() { endKeeping(); keeper.Wait() }()
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+	}
+	select {
+	case err := <-ended:
+		return err
+	case <-time.After(endWithinAll):
+		return errors.New("the robot did not come to an end in time; its driver holds by itself")
+	}
+}
+
+// aligned holds the contract against a body.
+func (s *served) aligned(d body.Description) (contract.Alignment, *gate.Gate, error) {
+	planner, err := skill.NewPlanner(s.contract, skill.Solver(s.contract.Solver))
+	if err != nil {
+		return contract.Alignment{}, nil, badInput(err)
+	}
+	a := robot.Align(s.contract, d, planner)
+	for _, k := range s.contract.Capabilities {
+		if why := a.Withdrawn[k.Name]; why != "" {
+			s.say("withdrawn: " + k.Name + ": " + why)
+		}
+	}
+	s.say(fmt.Sprintf("driver %s (%s): %d of %d capabilities", d.Name, d.Mode, len(s.contract.Capabilities)-len(a.Withdrawn), len(s.contract.Capabilities)))
+	return a, gate.New(s.contract, a, planner), nil
+}
+
+// make makes the robot for the body.
+func (s *served) make(line *link, d body.Description) error {
+	a, g, err := s.aligned(d)
+	if err != nil {
+		return err
+	}
+	s.robot, err = robot.New(robot.Config{
+		Contract: s.contract, Alignment: a, Gate: g, Body: line, Pacer: robot.Waiting(), MaxMissions: missionBudget, Beat: units.Beat,
+	})
+	return err
+}
+
+// another takes a body that came back as another one. Joints that differ are not moved: limits and kinematics are theirs.
+func (s *served) another(ctx context.Context, d body.Description) error {
+	a, g, err := s.aligned(d)
+	if err != nil {
+		return err
+	}
+	return s.robot.Realign(ctx, a, g)
+}
+
+// nobodyCalled refuses a name that another robot answers to.
+func nobodyCalled(ctx context.Context, name string) error {
+	list, err := entries()
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(list, func(e entry) bool { return e.Name == name })
+	if i < 0 || !alive(list[i].PID) {
+		return nil
+	}
+	l := newNamedLine(name, "")
+	defer l.end()
+	ctx, done := context.WithTimeout(ctx, lineWithin)
+	defer done()
+	if _, err := l.Describe(ctx); answers(err) {
+		return exitStatus{exitRefused, fmt.Errorf("a robot %q of this user runs already, as process %d; --name gives this one another", name, list[i].PID)}
+	}
+	return nil
+}
+
+func alive(pid int) bool { return syscall.Kill(pid, 0) == nil }

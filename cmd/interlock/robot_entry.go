@@ -1,0 +1,223 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	contractv1 "interlock/contract/v1"
+)
+
+// entry is how a robot of this user is found: a file in the runtime folder. One that was left behind by a robot that died
+// still names the driver's operator socket.
+type entry struct {
+	Name         string    `json:"name"`
+	Address      string    `json:"address"`
+	TokenFile    string    `json:"token_file"`
+	Driver       string    `json:"driver"`
+	Operator     string    `json:"operator"` // where a person stops and resets the driver
+	ContractHash string    `json:"contract_hash"`
+	PID          int       `json:"pid"`
+	Started      time.Time `json:"started"`
+}
+
+const (
+	entrySuffix = ".robot.json"
+	maxEntry    = 1 << 20 // bytes of a file in the runtime folder that are read
+)
+
+// robotName is what a robot may be called: a piece of a file's name and of an address, and no address itself.
+var robotName = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,39}$`)
+
+func runtimeFile(name string) (string, error) {
+	dir, err := runtimeFolder()
+	return filepath.Join(dir, name), err
+}
+
+// writeWhole makes the file appear whole or not at all.
+func writeWhole(path string, v any) error {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), ".new-*") // made with mode 0600
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(f.Name()) }()
+	_, err = f.Write(append(text, '\n'))
+	if err := errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}
+
+func readWhole(path string, v any) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	if info.Size() > maxEntry {
+		return fmt.Errorf("%s is too long", path)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(text, v); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return nil
+}
+
+func (e *entry) write() error {
+	path, err := runtimeFile(e.Name + entrySuffix)
+	if err != nil {
+		return err
+	}
+	return writeWhole(path, e)
+}
+
+// remove takes the entry away, unless another robot of the name has taken its place.
+func (e *entry) remove() error {
+	path, err := runtimeFile(e.Name + entrySuffix)
+	if err != nil {
+		return err
+	}
+	var now entry
+	if err := readWhole(path, &now); err != nil || now.PID != e.PID {
+		return nil //nolint:nilerr // there is nothing of ours to take away
+	}
+	return os.Remove(path)
+}
+
+// entries lists the robots of this user by name, those that died included.
+func entries() (list []entry, err error) {
+	dir, err := runtimeFolder()
+	if err != nil {
+		return nil, err
+	}
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range files {
+		name, is := strings.CutSuffix(f.Name(), entrySuffix)
+		if !is || !robotName.MatchString(name) {
+			continue
+		}
+		e, err := entryOf(name)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // it ended just now
+		}
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, e)
+	}
+	return list, nil
+}
+
+func entryOf(name string) (e entry, err error) {
+	path, err := runtimeFile(name + entrySuffix)
+	if err != nil {
+		return e, err
+	}
+	if err := readWhole(path, &e); err != nil {
+		return e, err
+	}
+	if e.Name != name {
+		return e, fmt.Errorf("%s names the robot %q", path, e.Name)
+	}
+	return e, nil
+}
+
+// find is the robot that a person means: a name, an address, or the only one there is.
+func find(who string) (entry, error) {
+	switch {
+	case robotName.MatchString(who):
+		e, err := entryOf(who)
+		if errors.Is(err, fs.ErrNotExist) {
+			return e, badInput(fmt.Errorf("no robot %q of this user is known; interlock robots lists them", who))
+		}
+		return e, err
+	case who != "" && !strings.Contains(who, ":"):
+		return entry{}, badInput(fmt.Errorf("%q is neither a robot's name nor its address", who))
+	}
+	list, err := entries()
+	if err != nil {
+		return entry{}, err
+	}
+	if who != "" {
+		if i := slices.IndexFunc(list, func(e entry) bool { return e.Address == who }); i >= 0 {
+			return list[i], nil
+		}
+		return entry{Address: who}, nil
+	}
+	switch len(list) {
+	case 0:
+		return entry{}, badInput(errors.New("no robot of this user is known; interlock robot FILE starts one"))
+	case 1:
+		return list[0], nil
+	}
+	return entry{}, badInput(fmt.Errorf("which robot? there are %s", namesOf(list)))
+}
+
+func namesOf(list []entry) string {
+	var names []string
+	for _, e := range list {
+		names = append(names, e.Name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// begun is a mission that was accepted, as `interlock missions` finds it.
+type begun struct {
+	Mission    string    `json:"mission"`
+	Capability string    `json:"capability"`
+	Task       string    `json:"task,omitempty"`
+	Args       string    `json:"args"`
+	At         time.Time `json:"at"`
+}
+
+const (
+	missionsSuffix = ".missions.json"
+	keptBegun      = 64  // latest missions that are listed
+	maxShownArgs   = 512 // bytes of arguments that are kept
+)
+
+// ledger keeps the latest missions of a robot for people. It decides nothing.
+type ledger struct {
+	path string
+	say  func(string)
+
+	mu   sync.Mutex
+	list []begun
+}
+
+func newLedger(name string, say func(string)) (*ledger, error) {
+	path, err := runtimeFile(name + missionsSuffix)
+	if err != nil {
+		return nil, err
+	}
+	return &ledger{path: path, say: say}, writeWhole(path, []begun{})
+}
+
+func (l *ledger) note(q *contractv1.StartRequest) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	args := q.GetArgsJson()
+	l.list = append(l.list, begun{q.GetMissionId(), q.GetCapability(), q.GetTaskId(), string(args[:min(len(args), maxShownArgs)]), time.Now()})
+	l.list = l.list[max(0, len(l.list)-keptBegun):]
+	if err := writeWhole(l.path, l.list); err != nil {
+		l.say("the list of missions was not written: " + err.Error())
+	}
+}
