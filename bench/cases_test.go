@@ -70,8 +70,9 @@ func TestSpread(t *testing.T) {
 		t.Errorf("of nothing: %+v", got)
 	}
 	runs, broken := 0, errors.New("broken")
-	s, err := bench.Measure(20, func() error { runs++; return nil })
-	if err != nil || s.N != 20 || runs != 23 || s.MedianUS > s.MaxUS {
+	count := func() error { runs++; return nil }
+	s, err := bench.Measure(33, count, count)
+	if err != nil || len(s) != 2 || s[0].N != 33 || s[1].N != 33 || runs != 2*(4+33) || s[1].MedianUS > s[1].MaxUS {
 		t.Errorf("%+v, %v after %d runs", s, err, runs)
 	}
 	for _, at := range []int{1, 10} { // while warming up, and while measuring

@@ -19,29 +19,52 @@ type Spread struct {
 	Allocs   float64 `json:"allocs"` // heap allocations a run, rounded down
 }
 
-// Measure times n runs one by one, after a tenth as many to warm up. The first error ends it.
-func Measure(n int, do func() error) (Spread, error) {
-	for range n/10 + 1 {
-		if err := do(); err != nil {
-			return Spread{}, err
+// rounds is into how many parts the runs are divided: what else the machine does then falls on all works alike.
+const rounds = 20
+
+// Measure times n runs of each work one by one, in turns, after a tenth as many to warm up. The first error ends it.
+func Measure(n int, works ...func() error) ([]Spread, error) {
+	took, allocs := make([][]time.Duration, len(works)), make([]uint64, len(works))
+	for i, do := range works {
+		took[i] = make([]time.Duration, n)
+		for range n/10 + 1 {
+			if err := do(); err != nil {
+				return nil, err
+			}
 		}
 	}
-	took := make([]time.Duration, n)
-	var before, after runtime.MemStats
 	runtime.GC()
+	for r := range rounds {
+		for i, do := range works {
+			made, err := timed(took[i][n*r/rounds:n*(r+1)/rounds], do)
+			if err != nil {
+				return nil, err
+			}
+			allocs[i] += made
+		}
+	}
+	all := make([]Spread, len(works))
+	for i := range works {
+		all[i] = Of(took[i])
+		all[i].Allocs = math.Floor(float64(allocs[i]) / float64(max(n, 1)))
+	}
+	return all, nil
+}
+
+// timed fills took with the times of single runs and returns the heap allocations of all of them.
+func timed(took []time.Duration, do func() error) (allocs uint64, err error) {
+	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	for i := range took {
 		start := time.Now()
 		err := do()
 		took[i] = time.Since(start)
 		if err != nil {
-			return Spread{}, err
+			return 0, err
 		}
 	}
 	runtime.ReadMemStats(&after)
-	s := Of(took)
-	s.Allocs = math.Floor(float64(after.Mallocs-before.Mallocs) / float64(n))
-	return s, nil
+	return after.Mallocs - before.Mallocs, nil
 }
 
 // Of returns the spread of the times, which it sorts. It says nothing of allocations.

@@ -209,6 +209,9 @@ func (t *text) list(n *strictjson.Node) Reading {
 // blankCommas returns the text with every comma blanked that follows a complete value and precedes only a closer (N4),
 // and the offsets of these commas. Blanks keep all offsets. The text itself stays as it is.
 func blankCommas(src []byte) ([]byte, []int) {
+	if !commaBeforeCloser(src) {
+		return src, nil
+	}
 	var commas []int
 	inString, last, before := false, byte(0), byte(0) // last: the last byte that is no space; before: the one before it
 	comma := 0
@@ -241,6 +244,22 @@ func blankCommas(src []byte) ([]byte, []int) {
 		blanked[at] = ' '
 	}
 	return blanked, commas
+}
+
+// commaBeforeCloser reports whether the next byte but spaces behind some comma, in a string or not, is a closer.
+func commaBeforeCloser(src []byte) bool {
+	for {
+		at := bytes.IndexByte(src, ',')
+		if at < 0 {
+			return false
+		}
+		for src = src[at+1:]; len(src) > 0 && space(src[0]); {
+			src = src[1:]
+		}
+		if len(src) > 0 && (src[0] == '}' || src[0] == ']') {
+			return true
+		}
+	}
 }
 
 // endsValue reports whether a complete value may end with c.

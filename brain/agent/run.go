@@ -72,7 +72,7 @@ func newLoop(cfg Config, m *contractv1.Manifest, registry *tool.Registry, task *
 	return &loop{
 		cfg: cfg, registry: registry, task: task, words: words, left: cfg.MaxModelCalls,
 		policy: policy{maxRepeats: cfg.MaxRepeats, maxReplans: cfg.MaxReplans, goal: task.GetGoal() != "", started: map[string]int{}},
-		offer:  action.Offer{Tools: names, Native: cfg.Native, Profile: cfg.Profile},
+		offer:  action.Offer{Tools: names, Native: cfg.Native, Profile: cfg.Profile}.Indexed(),
 		messages: []llm.Message{
 			{Role: llm.System, Content: system},
 			{Role: llm.User, Content: words},

@@ -23,9 +23,9 @@ func newBenchDecide() *cobra.Command {
 shipped tabletop robot: conditions, kinematics, plan and path sweep included. Reading
 and shape alone is measured on a contract that demands nothing else, with the call
 that the peers of make bench-peers check; the cost of a call on contracts of 10 to
-10,000 capabilities, whose last one is called. Every run checks its answer. Times are
-of one run each on one core, so that what the system does meanwhile counts: compare
-medians. A limit is what the median promises to stay under.`,
+10,000 capabilities, whose last one is called. Every run checks its answer. The cases
+take turns. Times are of one run each on one core, so that what the system does
+meanwhile counts: compare medians. A limit is what the median promises to stay under.`,
 		Example: "  interlock bench decide\n  interlock bench decide --n 20000 --json",
 		Args:    args(cobra.NoArgs),
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -60,13 +60,17 @@ func benchDecide(n int) ([]decideRow, error) {
 	if err != nil {
 		return nil, err
 	}
-	var rows []decideRow
-	for _, c := range cases {
-		s, err := bench.Measure(n, c.Do)
-		if err != nil {
-			return nil, err
-		}
-		rows = append(rows, decideRow{c.Name, c.Answer, c.LimitUS, s})
+	works := make([]func() error, len(cases))
+	for i := range cases {
+		works[i] = cases[i].Do
+	}
+	spreads, err := bench.Measure(n, works...)
+	if err != nil {
+		return nil, err
+	}
+	rows := make([]decideRow, len(cases))
+	for i, c := range cases {
+		rows[i] = decideRow{c.Name, c.Answer, c.LimitUS, spreads[i]}
 	}
 	return rows, nil
 }

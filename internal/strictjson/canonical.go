@@ -66,6 +66,9 @@ func appendObject(b []byte, n *Node) []byte {
 
 // appendNumber appends the shortest form, as ECMAScript writes it: between these two bounds that is without an exponent.
 func appendNumber(b []byte, v float64) []byte {
+	if i := int64(v); float64(i) == v && i > -1e15 && i < 1e15 {
+		return strconv.AppendInt(b, i, 10)
+	}
 	if size := math.Abs(v); size >= 1e-6 && size < 1e21 {
 		return strconv.AppendFloat(b, v, 'f', -1, 64)
 	}

@@ -86,6 +86,9 @@ func (n *Node) Number() (value float64, ok bool) {
 	if n == nil || n.Kind != Number {
 		return 0, false
 	}
+	if v, ok := smallInteger(n.Raw); ok {
+		return v, true
+	}
 	v, err := strconv.ParseFloat(string(n.Raw), 64)
 	if err != nil {
 		return 0, false
@@ -100,6 +103,28 @@ func (n *Node) Number() (value float64, ok bool) {
 		return v, exactInteger(n.Raw)
 	}
 	return v, true
+}
+
+// smallInteger returns the value of an integer literal of so few digits that nothing can be lost.
+func smallInteger(literal []byte) (float64, bool) {
+	digits := literal
+	if len(digits) > 0 && digits[0] == '-' {
+		digits = digits[1:]
+	}
+	if len(digits) == 0 || len(digits) > 15 {
+		return 0, false
+	}
+	v := 0
+	for _, c := range digits {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+		v = 10*v + int(c-'0')
+	}
+	if len(digits) < len(literal) {
+		v = -v // of an integer: there is no minus zero
+	}
+	return float64(v), true
 }
 
 // exactInteger reports whether the integer literal lies within ±2^53. The float is no help: 2^53+1 rounds to 2^53.

@@ -14,7 +14,8 @@ import (
 func (j *judgement) shape() reject.List {
 	l := j.unknown()
 	j.args = make(contract.Args, 0, len(j.capability.Args))
-	for _, a := range j.capability.Args {
+	for i := range j.capability.Args {
+		a := &j.capability.Args[i]
 		n := j.node.Get(a.Name)
 		if n == nil {
 			if !a.Optional {
@@ -35,7 +36,7 @@ func (j *judgement) shape() reject.List {
 // unknown refuses arguments that nobody declared, by name up to maxListed and the rest together.
 func (j *judgement) unknown() (l reject.List) {
 	for i, m := range j.node.Members {
-		if _, known := j.capability.Arg(m.Name); known {
+		if slices.ContainsFunc(j.capability.Args, func(a contract.ArgDecl) bool { return a.Name == m.Name }) {
 			continue
 		}
 		if len(l) == maxListed {
@@ -57,7 +58,7 @@ func (j *judgement) takes() string {
 }
 
 // value decodes one argument and checks it against its declaration.
-func (j *judgement) value(a contract.ArgDecl, n *strictjson.Node) (world.Value, *reject.Rejection) {
+func (j *judgement) value(a *contract.ArgDecl, n *strictjson.Node) (world.Value, *reject.Rejection) {
 	switch a.Type {
 	case contract.ArgNumber:
 		return j.number(a, n)
@@ -75,7 +76,7 @@ func (j *judgement) value(a contract.ArgDecl, n *strictjson.Node) (world.Value, 
 	return world.Value{}, wrongType(a, n)
 }
 
-func (j *judgement) number(a contract.ArgDecl, n *strictjson.Node) (world.Value, *reject.Rejection) {
+func (j *judgement) number(a *contract.ArgDecl, n *strictjson.Node) (world.Value, *reject.Rejection) {
 	if n.Kind != strictjson.Number {
 		return world.Value{}, wrongType(a, n)
 	}
@@ -91,7 +92,7 @@ func (j *judgement) number(a contract.ArgDecl, n *strictjson.Node) (world.Value,
 }
 
 // bounded compares so that NaN fails.
-func (j *judgement) bounded(a contract.ArgDecl, v float64) *reject.Rejection {
+func (j *judgement) bounded(a *contract.ArgDecl, v float64) *reject.Rejection {
 	says, limit := "", 0.0
 	switch {
 	case a.Min != nil && !(v >= *a.Min):
@@ -108,7 +109,7 @@ func (j *judgement) bounded(a contract.ArgDecl, v float64) *reject.Rejection {
 	return &r
 }
 
-func (j *judgement) text(a contract.ArgDecl, n *strictjson.Node) (world.Value, *reject.Rejection) {
+func (j *judgement) text(a *contract.ArgDecl, n *strictjson.Node) (world.Value, *reject.Rejection) {
 	v := world.Value{Kind: world.KindText, Text: n.Text}
 	switch a.Type {
 	case contract.ArgObject:
@@ -136,12 +137,12 @@ func (j *judgement) places() []string {
 	return names
 }
 
-func notInEnum(a contract.ArgDecl, n *strictjson.Node, known []string) *reject.Rejection {
+func notInEnum(a *contract.ArgDecl, n *strictjson.Node, known []string) *reject.Rejection {
 	r := reject.New(reject.NotInEnum, a.Name+" must be one of "+listed(known)).In(a.Name).Saw(given(n), "", "")
 	return &r
 }
 
-func wrongType(a contract.ArgDecl, n *strictjson.Node) *reject.Rejection {
+func wrongType(a *contract.ArgDecl, n *strictjson.Node) *reject.Rejection {
 	r := reject.New(reject.WrongType, a.Name+" must be a "+typeWord(a.Type)+", got "+kindWord(n.Kind)).In(a.Name).Saw(given(n), "", "")
 	return &r
 }
