@@ -90,12 +90,7 @@ func TestLogicIsKleenes(t *testing.T) {
 			check(fmt.Sprintf("(%s) && (%s)", words[a], words[b]), a.And(b))
 			check(fmt.Sprintf("(%s) || (%s)", words[a], words[b]), a.Or(b))
 			for _, x := range all {
-				want := world.Unknown
-				if a == world.True {
-					want = b
-				} else if a == world.False {
-					want = x
-				}
+				want := map[world.Truth]world.Truth{world.True: b, world.False: x, world.Unknown: world.Unknown}[a]
 				check(fmt.Sprintf("(%s) ? (%s) : (%s)", words[a], words[b], words[x]), want)
 			}
 		}

@@ -214,7 +214,7 @@ func TestBindsWhatIsHeld(t *testing.T) {
 // Verifies: C14
 func TestWithdrawsWhatNobodyCanMeasureOrPlay(t *testing.T) {
 	c := load(t)
-	all := []string{"move_to", "home", "get_state", "find_object", "pick", "place", "open_gripper", "close_gripper"}
+	all := []string{"move_to", "home", "get_state", "find_object", "pick", "place", "open_gripper", "close_gripper", "wave"}
 	sees := []string{"find_object", "pick", "place", "open_gripper", "close_gripper"} // what would change what is in sight needs to see it
 	for _, test := range []struct {
 		name      string
@@ -225,10 +225,10 @@ func TestWithdrawsWhatNobodyCanMeasureOrPlay(t *testing.T) {
 		{"first verbs only", func(o *contract.Offer) { o.Skills = []string{"move_to", "home"} }, all[4:]},
 		{"no camera", func(o *contract.Offer) { o.Witnesses = o.Witnesses[:4] }, sees},
 		{"a camera that sees nothing", func(o *contract.Offer) { o.Witnesses[4].Facts = nil }, sees},
-		{"no contact sensor in simulation", func(o *contract.Offer) { o.Witnesses[3].Name = "x" }, []string{"move_to", "home", "pick", "place"}},
+		{"no contact sensor in simulation", func(o *contract.Offer) { o.Witnesses[3].Name = "x" }, []string{"move_to", "home", "pick", "place", "wave"}},
 		{"hardware needs no contact sensor", func(o *contract.Offer) { o.Mode = "hardware"; o.Witnesses[3].Name = "x" }, nil},
-		{"no encoders", func(o *contract.Offer) { o.Witnesses[0].Name = "x" }, []string{"move_to", "home", "pick", "place", "open_gripper", "close_gripper"}},
-		{"nothing", func(o *contract.Offer) { *o = contract.Offer{Mode: "sim"} }, []string{"move_to", "home", "find_object", "pick", "place", "open_gripper", "close_gripper"}},
+		{"no encoders", func(o *contract.Offer) { o.Witnesses[0].Name = "x" }, []string{"move_to", "home", "pick", "place", "open_gripper", "close_gripper", "wave"}},
+		{"nothing", func(o *contract.Offer) { *o = contract.Offer{Mode: "sim"} }, []string{"move_to", "home", "find_object", "pick", "place", "open_gripper", "close_gripper", "wave"}},
 	} {
 		o := offer()
 		test.change(&o)

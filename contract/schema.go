@@ -23,7 +23,7 @@ var solvers = []string{"best", "dls", "dls_last"}
 
 // contract reads every declaration; conditions are kept as text until all names are known.
 func (l *loader) contract(root *node) {
-	f := l.fields(root, "", "robot", "frame", "kinematics", "facts", "vocabulary", "predicates", "capabilities", "disclose_bounds")
+	f := l.fields(root, "", "robot", "frame", "kinematics", "facts", "vocabulary", "predicates", "gestures", "capabilities", "disclose_bounds")
 	c := l.c
 	if c.Robot = f.text("robot", true); c.Robot != "" && !chunk.MatchString(c.Robot) {
 		l.at(root.get("robot"), "bad-name", "robot", "use a-z, 0-9, _ and -", "%q cannot be a robot's name: it must match %s", c.Robot, chunk)
@@ -45,6 +45,9 @@ func (l *loader) contract(root *node) {
 	}
 	for _, m := range f.entries("predicates", false) {
 		l.predicate(m)
+	}
+	for _, m := range f.entries("gestures", false) {
+		l.gesture(m)
 	}
 	for _, m := range f.entries("capabilities", true) {
 		l.capability(m)
@@ -126,7 +129,7 @@ func (l *loader) vocabulary(n *node) {
 func (l *loader) size(f fields) units.Vec3 {
 	v := f.n.get("size_cm")
 	path := join(f.path, "size_cm")
-	edges := []float64{0, 0, 0}
+	var edges []float64
 	switch {
 	case v == nil:
 		return units.Vec3{}

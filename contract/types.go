@@ -38,10 +38,11 @@ func ValueJSON(v world.Value) string { return rule.ValueJSON(v) }
 
 // Contract is a checked contract file. It does not change after Load and is safe for concurrent use.
 type Contract struct {
-	Robot           string // one key-expression chunk: [a-z0-9][a-z0-9_-]*
-	Model           string // kinematic model: "so101"
-	Solver          string // "dls", "best" or "dls_last"
-	rule.Vocabulary        // Frame, Facts, Objects, Places, Predicates, VocabularyClosed, DiscloseBounds
+	Robot           string    // one key-expression chunk: [a-z0-9][a-z0-9_-]*
+	Model           string    // kinematic model: "so101"
+	Solver          string    // "dls", "best" or "dls_last"
+	rule.Vocabulary           // Frame, Facts, Objects, Places, Predicates, VocabularyClosed, DiscloseBounds
+	Gestures        []Gesture // in the file's order
 	Capabilities    []*Capability
 
 	hash     string

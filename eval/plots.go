@@ -53,7 +53,7 @@ func newPlot(yLabel string) *plot.Plot {
 	p := plot.New()
 	p.Y.Label.Text = yLabel
 	for _, axis := range []*plot.Axis{&p.X, &p.Y} {
-		axis.LineStyle.Width, axis.Tick.LineStyle.Width = 0.5, 0.5
+		axis.Width, axis.Tick.Width = 0.5, 0.5
 		axis.Label.TextStyle.Font.Variant, axis.Tick.Label.Font.Variant = "Sans", "Sans"
 		axis.Label.TextStyle.Font.Size, axis.Tick.Label.Font.Size = 9, 8
 	}

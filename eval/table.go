@@ -112,10 +112,10 @@ func ledgerTable(r *Report) string {
 	}
 	for i := range ledgers {
 		name := ledgers[i].Fault
-		switch {
-		case name == "":
+		switch name {
+		case "":
 			name = "no fault"
-		case name == LyingWitness:
+		case LyingWitness:
 			name += " ‡"
 		}
 		row(name, &ledgers[i])

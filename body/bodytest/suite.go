@@ -186,8 +186,11 @@ func (s *session) refused(p body.Setpoint, code reject.Code, field string) error
 	applied := s.last.Applied
 	_, err := s.Send(p)
 	var r reject.Rejection
-	if !errors.As(err, &r) {
-		return fmt.Errorf("a setpoint for %s %s was answered by %v", code, field, err)
+	switch {
+	case err == nil:
+		return fmt.Errorf("a setpoint for %s %s was taken", code, field)
+	case !errors.As(err, &r):
+		return fmt.Errorf("a setpoint for %s %s was answered by: %w", code, field, err)
 	}
 	if r.Code != code || r.Field != field {
 		return fmt.Errorf("refused as %s in %q, not %s in %q", r.Code, r.Field, code, field)

@@ -202,7 +202,7 @@ func TestReplay(t *testing.T) {
 	if code, _, errOut := command(t, "replay", moved, run.Episodes[0].ID); code != exitFine {
 		t.Errorf("a moved run: exit %d, %s", code, errOut)
 	}
-	doctored := strings.Replace(string(text), `red cube`, `green cube`, -1)
+	doctored := strings.ReplaceAll(string(text), `red cube`, `green cube`)
 	if err := os.WriteFile(filepath.Join(moved, run.Episodes[0].Record.Trace), []byte(doctored), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -164,13 +164,12 @@ func (f *robotFlags) print(cmd *cobra.Command, e *contractv1.Event) error {
 // endStatus is the exit code of a mission's end.
 func endStatus(e *contractv1.Event) error {
 	says := errors.New("the mission ended " + strings.ToLower(e.GetKind().String()) + ": " + e.GetReason())
-	switch e.GetKind() {
-	case contractv1.EventKind_VERIFIED:
+	codes := map[contractv1.EventKind]int{contractv1.EventKind_UNVERIFIED: exitUnverified, contractv1.EventKind_ABORTED: exitStopped}
+	switch code, known := codes[e.GetKind()]; {
+	case e.GetKind() == contractv1.EventKind_VERIFIED:
 		return nil
-	case contractv1.EventKind_UNVERIFIED:
-		return exitStatus{exitUnverified, says}
-	case contractv1.EventKind_ABORTED:
-		return exitStatus{exitStopped, says}
+	case known:
+		return exitStatus{code, says}
 	}
 	return exitStatus{exitNotDone, says}
 }

@@ -86,13 +86,8 @@ func (s *scene) claimNothing(ctx context.Context, goal string) (world.Truth, err
 		return world.Unknown, fmt.Errorf("goal %q: %s", goal, t.GetRefusals()[0].GetSays())
 	}
 	t, err = s.client.Claim(ctx, &contractv1.ClaimRequest{TaskId: t.GetTaskId(), Claim: &contractv1.Claim{}})
-	switch t.GetState() {
-	case contractv1.TaskState_DONE:
-		return world.True, err
-	case contractv1.TaskState_NOT_DONE:
-		return world.False, err
-	}
-	return world.Unknown, err
+	truth := map[contractv1.TaskState]world.Truth{contractv1.TaskState_DONE: world.True, contractv1.TaskState_NOT_DONE: world.False}
+	return truth[t.GetState()], err
 }
 
 // settle lets the world come to rest under the judge's eyes. The robot must be idle.

@@ -73,8 +73,12 @@ func honest(root string, list []sabotage) error {
 			continue
 		}
 		rooms[s.room] = true
-		if r, err := play(root, sabotage{room: s.room, name: "as it is"}); err != nil || r.by != "" {
-			return fmt.Errorf("the tests of %s fail without any sabotage: %s%v", s.room, r.by, err)
+		r, err := play(root, sabotage{room: s.room, name: "as it is"})
+		if err != nil {
+			return fmt.Errorf("the tests of %s, without any sabotage: %w", s.room, err)
+		}
+		if r.by != "" {
+			return fmt.Errorf("the tests of %s fail without any sabotage: %s", s.room, r.by)
 		}
 	}
 	return nil

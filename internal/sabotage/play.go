@@ -34,7 +34,7 @@ func play(root string, s sabotage) (result, error) {
 	if err != nil {
 		return result{}, err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }() // what stays behind is a temporary folder
 	overlay, err := writeOverlay(root, dir, files)
 	if err != nil {
 		return result{}, err
