@@ -19,7 +19,7 @@ type Gesture struct {
 type Keyframe struct {
 	Pose         string // a pose that the model has; "home"
 	Joints       []JointAngle
-	Seconds      time.Duration
+	Over         time.Duration
 	Line, Column int
 }
 
@@ -57,7 +57,7 @@ func (l *loader) gesture(m member) {
 func (l *loader) keyframe(item *node, path string) Keyframe {
 	f := l.fields(item, path, "pose", "joints_deg", "seconds")
 	k := Keyframe{Pose: f.text("pose", false), Line: item.line, Column: item.column}
-	k.Seconds = time.Duration(f.positive("seconds", true, maxKeyframeS) * float64(time.Second))
+	k.Over = time.Duration(f.positive("seconds", true, maxKeyframeS) * float64(time.Second))
 	for _, j := range f.entries("joints_deg", false) {
 		if j.value.kind != kindNumber || !(j.value.number >= -maxJointDeg && j.value.number <= maxJointDeg) {
 			l.at(j.value, "out-of-range", join(path+".joints_deg", j.name), "", "an angle is a number from -%d to %d", maxJointDeg, maxJointDeg)

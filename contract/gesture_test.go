@@ -19,7 +19,7 @@ func TestGestures(t *testing.T) {
 		t.Fatalf("gestures: %+v", c.Gestures)
 	}
 	second := c.Gestures[0].Keyframes[1]
-	if second.Seconds != 800*time.Millisecond || len(second.Joints) != 3 || second.Joints[0].Joint != "lift" || second.Joints[0].Deg != -60 {
+	if second.Over != 800*time.Millisecond || len(second.Joints) != 3 || second.Joints[0].Joint != "lift" || second.Joints[0].Deg != -60 {
 		t.Errorf("the second keyframe is %+v", second)
 	}
 	src, err := os.ReadFile(robotFile)

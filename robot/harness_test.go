@@ -40,7 +40,8 @@ type set struct {
 	memory  robot.Memory
 	trouble func(*trouble)
 	body    func(*guard.Guard) robot.Body // what the robot holds; nil: the guard itself
-	solver  skill.Solver                  // instead of the contract's; dls_last sweeps no path, so that the table can be met
+	beat    time.Duration
+	solver  skill.Solver // instead of the contract's; dls_last sweeps no path, so that the table can be met
 }
 
 // rig is a robot in one process: simulator, what is wrong with it, guard, robot, line. Time is virtual, and every rig
@@ -103,7 +104,7 @@ func newRig(t *testing.T, s set) *rig {
 	}
 	alignment := robot.Align(c, driver.Describe(), planner)
 	r.robot = must(robot.New(robot.Config{
-		Contract: c, Alignment: alignment, Gate: gate.New(c, alignment, planner), Body: held, Pacer: r.pacer, MaxMissions: 8, Memory: s.memory,
+		Contract: c, Alignment: alignment, Gate: gate.New(c, alignment, planner), Body: held, Pacer: r.pacer, MaxMissions: 8, Memory: s.memory, Beat: s.beat,
 	}))
 	r.client = inproc.New(r.robot)
 	ctx, cancel := context.WithCancel(context.Background())

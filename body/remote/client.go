@@ -53,6 +53,7 @@ type Driver struct {
 	http *http.Client
 	rpc  driverv1.DriverClient
 	desc body.Description
+	hash string // of the contract whose limits the process keeps, as Dial heard it
 
 	mu       sync.Mutex
 	open     bool
@@ -66,14 +67,17 @@ var _ body.Driver = (*Driver)(nil)
 // Dial asks the process at addr ("unix:PATH" or "HOST:PORT") what its body is.
 func Dial(ctx context.Context, addr string, o Options) (*Driver, error) {
 	d := newDriver(addr, o)
-	desc, err := d.describe(ctx)
+	desc, hash, err := d.describe(ctx)
 	if err != nil {
 		d.http.CloseIdleConnections()
 		return nil, fmt.Errorf("driver at %s: %w", addr, err)
 	}
-	d.desc = desc
+	d.desc, d.hash = desc, hash
 	return d, nil
 }
+
+// ContractHash is that of the contract whose limits the process keeps, as Dial heard it; empty: it has none.
+func (d *Driver) ContractHash() string { return d.hash }
 
 // Expect is Dial for a body that is known: nothing is touched before Open, which refuses a process with another body.
 func Expect(addr string, desc body.Description, o Options) *Driver {
@@ -114,17 +118,17 @@ func (d *Driver) within(ctx context.Context) (context.Context, context.CancelFun
 	return context.WithTimeout(ctx, d.opt.CallTimeout)
 }
 
-func (d *Driver) describe(ctx context.Context) (body.Description, error) {
+func (d *Driver) describe(ctx context.Context) (desc body.Description, contractHash string, err error) {
 	ctx, cancel := d.within(ctx)
 	defer cancel()
 	p, err := d.rpc.Describe(ctx, &driverv1.DescribeRequest{})
 	if err != nil {
-		return body.Description{}, err
+		return body.Description{}, "", err
 	}
 	if p.GetProtocol() != Protocol {
-		return body.Description{}, fmt.Errorf("it speaks driver protocol %d, not %d", p.GetProtocol(), Protocol)
+		return body.Description{}, "", fmt.Errorf("it speaks driver protocol %d, not %d", p.GetProtocol(), Protocol)
 	}
-	return descriptionFrom(p), nil
+	return descriptionFrom(p), p.GetContractHash(), nil
 }
 
 // Opened reports whether it is open: it took the lease and was not closed.
@@ -147,7 +151,7 @@ func (d *Driver) Open() error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), d.opt.OpenWithin)
 	defer cancel()
-	desc, err := d.describe(ctx)
+	desc, _, err := d.describe(ctx)
 	if err != nil {
 		return err
 	}

@@ -54,9 +54,12 @@ const (
 )
 
 // DriverHandler serves the robot's line: everything but a reset.
-func DriverHandler(line Line) http.Handler {
+func DriverHandler(line Line) http.Handler { return DriverHandlerOf(line, "") }
+
+// DriverHandlerOf is DriverHandler for a process that keeps the limits of the contract with the hash, and says so.
+func DriverHandlerOf(line Line, contractHash string) http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle(driverv1.NewDriverHandler(&driverServer{line: line, instance: rand.Text()}, handlerOptions()...))
+	mux.Handle(driverv1.NewDriverHandler(&driverServer{line: line, instance: rand.Text(), contract: contractHash}, handlerOptions()...))
 	return screen(mux)
 }
 
@@ -77,6 +80,7 @@ func LabHandler(lab driverv1.LabHandler) http.Handler {
 type driverServer struct {
 	line     Line
 	instance string
+	contract string // hash
 
 	mu       sync.Mutex // one command at a time
 	epoch    uint64     // of the commands counted in sequence
@@ -84,7 +88,9 @@ type driverServer struct {
 }
 
 func (s *driverServer) Describe(context.Context, *driverv1.DescribeRequest) (*driverv1.Description, error) {
-	return descriptionPB(s.line.Describe()), nil
+	p := descriptionPB(s.line.Describe())
+	p.ContractHash = s.contract
+	return p, nil
 }
 
 func (s *driverServer) Open(_ context.Context, q *driverv1.OpenRequest) (*driverv1.Lease, error) {

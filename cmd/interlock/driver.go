@@ -137,7 +137,7 @@ func ownBody(ctx context.Context, k *contract.Contract, o driverOptions, out, er
 	if err := s.guard().Recall(); err != nil {
 		return fmt.Errorf("latch file: %w", err)
 	}
-	services := []service{{o.listen, remote.DriverHandler(s)}, {o.operator, remote.OperatorHandler(s)}}
+	services := []service{{o.listen, remote.DriverHandlerOf(s, k.Hash())}, {o.operator, remote.OperatorHandler(s)}}
 	says := fmt.Sprintf("driver %s: %s; stop and reset: %s; %s", o.name, o.listen, o.operator, latchWords(s.Latch()))
 	if o.labSocket != "" {
 		services = append(services, service{o.labSocket, remote.LabHandler(plant.Serve(s))})

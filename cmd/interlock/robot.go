@@ -105,12 +105,16 @@ func (s *served) say(text string) {
 	_, _ = fmt.Fprintln(s.errOut, "robot: "+text) // nobody may be looking
 }
 
-// endWithinAll is how long a robot that is asked to end may take for all of it; halting comes first.
-const endWithinAll = 5 * time.Second
+// standWithin is how long a robot that is asked to end may take to stand still and close its driver's line. With a second
+// for its listener and one for its own driver that makes 5 s in all.
+const standWithin = 3 * time.Second
 
 // run serves until ctx ends.
 func (s *served) run(ctx context.Context) (err error) {
 	me := entry{Name: s.options.name, Driver: s.options.driver, Operator: s.options.operator, ContractHash: s.contract.Hash(), PID: os.Getpid(), Started: time.Now().UTC()}
+	if _, err := skill.NewPlanner(s.contract, skill.Solver(s.contract.Solver)); err != nil { // before anybody waits for a driver
+		return badInput(err)
+	}
 	if err := nobodyCalled(ctx, me.Name); err != nil {
 		return err
 	}
@@ -178,7 +182,7 @@ func (s *served) listen(ctx context.Context, me *entry) (net.Listener, connect.O
 
 // drive joins the driver and runs the robot until ctx ends. What moves then stands still before it returns.
 func (s *served) drive(ctx context.Context, f *front, addr string) error {
-	line := newLink(addr, "robot "+s.options.name, s.say)
+	line := newLink(addr, "robot "+s.options.name, s.contract.Hash(), s.say)
 	if err := line.join(ctx, func(d body.Description) error { return s.make(line, d) }); err != nil {
 		return ignoreEnd(ctx, err)
 	}
@@ -199,7 +203,7 @@ func (s *served) drive(ctx context.Context, f *front, addr string) error {
 	select {
 	case err := <-ended:
 		return err
-	case <-time.After(endWithinAll):
+	case <-time.After(standWithin):
 		return errors.New("the robot did not come to an end in time; its driver holds by itself")
 	}
 }

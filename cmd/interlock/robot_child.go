@@ -25,7 +25,7 @@ type ownedDriver struct {
 // Times of a process that is owned.
 const (
 	restartWait   = 500 * time.Millisecond
-	childWithin   = 1500 * time.Millisecond // to end after it was asked
+	childWithin   = time.Second // to end after it was asked
 	answersWithin = 500 * time.Millisecond
 )
 
@@ -47,7 +47,7 @@ func (d *ownedDriver) keep(ctx context.Context) {
 		} else {
 			told = false
 			if err := d.once(ctx); ctx.Err() == nil {
-				d.say("the driver's process ended: " + errors.Join(err).Error() + "; it is started again")
+				d.say("the driver's process ended: " + err.Error() + "; it is started again")
 			}
 		}
 		select {

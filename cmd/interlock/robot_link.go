@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"reflect"
 	"sync"
 	"time"
@@ -19,6 +20,7 @@ import (
 // that no reading from before seems young.
 type link struct {
 	addr, holder string
+	contract     string // hash of the robot's contract; a driver that keeps another one's limits is not joined
 	say          func(string)
 
 	lost chan struct{} // one that waits: the line in use broke
@@ -36,16 +38,18 @@ type link struct {
 
 var _ robot.Body = (*link)(nil)
 
-// errNoDriver is what calls get before there was any driver.
-var errNoDriver = errors.New("there is no driver yet")
+var (
+	errNoDriver      = errors.New("there is no driver yet") // what calls get before there was any
+	errOtherContract = errors.New("it keeps the limits of another contract")
+)
 
-func newLink(addr, holder string, say func(string)) *link {
-	return &link{addr: addr, holder: holder, say: say, lost: make(chan struct{}, 1), cause: errNoDriver}
+func newLink(addr, holder, contractHash string, say func(string)) *link {
+	return &link{addr: addr, holder: holder, contract: contractHash, say: say, lost: make(chan struct{}, 1), cause: errNoDriver}
 }
 
 // Times of the search for a driver.
 const (
-	linkRetry   = 100 * time.Millisecond
+	linkRetry   = 50 * time.Millisecond
 	leaseWithin = 500 * time.Millisecond // how long one attempt waits for the lease of another holder
 )
 
@@ -74,6 +78,9 @@ func waitsFor(err error) string {
 	if errors.As(err, &r) {
 		return string(r.Code)
 	}
+	if errors.Is(err, errOtherContract) {
+		return "contract"
+	}
 	return "absent"
 }
 
@@ -81,6 +88,9 @@ func (l *link) tryJoin(ctx context.Context, known func(body.Description) error) 
 	d, err := remote.Dial(ctx, l.addr, remote.Options{Holder: l.holder, OpenWithin: leaseWithin})
 	if err != nil {
 		return err
+	}
+	if theirs := d.ContractHash(); theirs != "" && theirs != l.contract {
+		return errors.Join(fmt.Errorf("%w: %.12s, not %.12s", errOtherContract, theirs, l.contract), d.Close())
 	}
 	if err := d.Open(); err != nil {
 		return errors.Join(err, d.Close())

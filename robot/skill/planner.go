@@ -50,12 +50,14 @@ type Planner struct {
 	contract *contract.Contract
 	solver   Solver
 	keepOuts []arm.KeepOut
+	gestures map[string]gesture // by skill
 }
 
 var _ gate.Planner = (*Planner)(nil)
 
 // NewPlanner returns the planner of an SO-101 under the contract, whose paths keep out of the spaces given. An unknown
-// solver, another model and a space without a volume are errors.
+// solver, another model and a space without a volume are errors; a gesture that the servos cannot track is
+// contract.Problems.
 func NewPlanner(c *contract.Contract, solver Solver, keepOuts ...arm.KeepOut) (*Planner, error) {
 	switch solver {
 	case Best, DLS, DLSLast:
@@ -70,12 +72,20 @@ func NewPlanner(c *contract.Contract, solver Solver, keepOuts ...arm.KeepOut) (*
 			return nil, fmt.Errorf("skill: the keep-out %q needs finite corners, the first below the second", keepOuts[i].Name)
 		}
 	}
-	return &Planner{chain: arm.SO101(), contract: c, solver: solver, keepOuts: slices.Clone(keepOuts)}, nil
+	p := &Planner{chain: arm.SO101(), contract: c, solver: solver, keepOuts: slices.Clone(keepOuts), gestures: map[string]gesture{}}
+	if err := p.readGestures(); err != nil {
+		return nil, err
+	}
+	return p, nil
 }
 
-// Skills lists the skills it can plan.
+// Skills lists the skills it can plan; gestures are those that the contract has a table for.
 func (p *Planner) Skills() []string {
-	return []string{MoveTo, Home, Pick, Place, OpenGripper, CloseGripper}
+	list := []string{MoveTo, Home, Pick, Place, OpenGripper, CloseGripper}
+	for _, g := range p.contract.Gestures {
+		list = append(list, g.Skill)
+	}
+	return list
 }
 
 // Fresh returns the kinematics for one judgement, which remember what they solved.
@@ -106,6 +116,10 @@ func (p *Planner) Plan(r gate.PlanRequest, k contract.Kinematics) (gate.Plan, *r
 	case CloseGripper:
 		d.to("close", leastJaw, d.at.Joints().With(arm.JawClosedRad))
 	default:
+		if g, known := p.gestures[r.Capability.Skill]; known {
+			d.gesture(g)
+			break
+		}
 		refusal = refuse(reject.NotPermitted, "skill", "no planner plays the skill "+strconv.Quote(r.Capability.Skill))
 	}
 	if refusal == nil && d.broken {

@@ -195,7 +195,7 @@ func TestNoSuccessWithoutEvidence(t *testing.T) {
 			}
 		}
 	})
-	if states[Succeeded] == 0 || states[Unverified] == 0 {
+	if !testing.Short() && (states[Succeeded] == 0 || states[Unverified] == 0) { // a short run draws too few
 		t.Errorf("the sensors are too much alike: %v", states)
 	}
 }

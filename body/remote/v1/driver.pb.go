@@ -234,7 +234,8 @@ type Description struct {
 	StepNs        int64                  `protobuf:"varint,3,opt,name=step_ns,json=stepNs,proto3" json:"step_ns,omitempty"`
 	Joints        []*Joint               `protobuf:"bytes,4,rep,name=joints,proto3" json:"joints,omitempty"` // the order of every list of joints
 	Witnesses     []*Witness             `protobuf:"bytes,5,rep,name=witnesses,proto3" json:"witnesses,omitempty"`
-	Protocol      uint32                 `protobuf:"varint,6,opt,name=protocol,proto3" json:"protocol,omitempty"` // 1
+	Protocol      uint32                 `protobuf:"varint,6,opt,name=protocol,proto3" json:"protocol,omitempty"`                            // 1
+	ContractHash  string                 `protobuf:"bytes,7,opt,name=contract_hash,json=contractHash,proto3" json:"contract_hash,omitempty"` // of the contract whose limits this process keeps, SHA-256 hex; empty: it has none. A robot of
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -309,6 +310,13 @@ func (x *Description) GetProtocol() uint32 {
 		return x.Protocol
 	}
 	return 0
+}
+
+func (x *Description) GetContractHash() string {
+	if x != nil {
+		return x.ContractHash
+	}
+	return ""
 }
 
 type Joint struct {
@@ -2589,14 +2597,15 @@ const file_driver_proto_rawDesc = "" +
 	"\x05retry\x18\a \x01(\tR\x05retry\x12\x19\n" +
 	"\bafter_ms\x18\b \x01(\x03R\aafterMs\x12\x12\n" +
 	"\x04says\x18\t \x01(\tR\x04says\"\x11\n" +
-	"\x0fDescribeRequest\"\xda\x01\n" +
+	"\x0fDescribeRequest\"\xff\x01\n" +
 	"\vDescription\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04mode\x18\x02 \x01(\tR\x04mode\x12\x17\n" +
 	"\astep_ns\x18\x03 \x01(\x03R\x06stepNs\x122\n" +
 	"\x06joints\x18\x04 \x03(\v2\x1a.interlock.driver.v1.JointR\x06joints\x12:\n" +
 	"\twitnesses\x18\x05 \x03(\v2\x1c.interlock.driver.v1.WitnessR\twitnesses\x12\x1a\n" +
-	"\bprotocol\x18\x06 \x01(\rR\bprotocol\"p\n" +
+	"\bprotocol\x18\x06 \x01(\rR\bprotocol\x12#\n" +
+	"\rcontract_hash\x18\a \x01(\tR\fcontractHash\"p\n" +
 	"\x05Joint\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x17\n" +
 	"\amin_rad\x18\x02 \x01(\x01R\x06minRad\x12\x17\n" +

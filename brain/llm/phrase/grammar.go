@@ -18,6 +18,7 @@ const (
 	openJaws
 	closeJaws
 	goHome
+	wave
 	find
 	look
 )
@@ -152,7 +153,7 @@ func (g *grammar) stuck() *trouble {
 
 // clause reads one step.
 func (g *grammar) clause() (step, bool) {
-	for _, rule := range []func() (step, bool){g.home, g.jaws, g.pick, g.put, g.looking, g.finding, g.moving, g.shifting} {
+	for _, rule := range []func() (step, bool){g.home, g.wave, g.jaws, g.pick, g.put, g.looking, g.finding, g.moving, g.shifting} {
 		if s, ok := g.try(rule); ok {
 			return s, g.ends() // else what is left over is where it went wrong
 		}
@@ -163,6 +164,10 @@ func (g *grammar) clause() (step, bool) {
 func (g *grammar) home() (step, bool) {
 	ok := g.any("go home", "move home", "return home", "go back home", "home")
 	return step{kind: goHome}, ok
+}
+
+func (g *grammar) wave() (step, bool) {
+	return step{kind: wave}, g.any("wave at me", "wave to me", "wave hello", "wave goodbye", "wave your hand", "wave")
 }
 
 func (g *grammar) jaws() (step, bool) {

@@ -14,7 +14,7 @@ const Name = "phrase"
 func Examples() []string {
 	return []string{
 		"pick up the red cube", "put it in the tray", "move to (20, 5, 15) cm", "move up 3 cm", "open the gripper", "go home",
-		"where is the red cube", "what do you see",
+		"wave at me", "where is the red cube", "what do you see",
 	}
 }
 

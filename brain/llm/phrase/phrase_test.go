@@ -11,7 +11,7 @@ import (
 )
 
 var tools = []llm.ToolSpec{
-	{Name: "move_to"}, {Name: "home"}, {Name: "get_state"}, {Name: "open_gripper"}, {Name: "close_gripper"},
+	{Name: "move_to"}, {Name: "home"}, {Name: "wave"}, {Name: "get_state"}, {Name: "open_gripper"}, {Name: "close_gripper"},
 	{Name: "find_object", ParametersJSON: []byte(`{"required":["name"]}`)},
 	{Name: "pick", ParametersJSON: []byte(`{"required":["thing"]}`)},
 	{Name: "place", ParametersJSON: []byte(`{"required":["where"]}`)},
@@ -53,6 +53,8 @@ func TestWordsBecomeACall(t *testing.T) {
 		"open the gripper":                       `{"tool":"open_gripper","arguments":{}}`,
 		"close your hand":                        `{"tool":"close_gripper","arguments":{}}`,
 		"go home":                                `{"tool":"home","arguments":{}}`,
+		"wave at me":                             `{"tool":"wave","arguments":{}}`,
+		"Wave!":                                  `{"tool":"wave","arguments":{}}`,
 		"where is the red cube?":                 `{"tool":"find_object","arguments":{"name":"red cube"}}`,
 		"what do you see":                        `{"tool":"get_state","arguments":{}}`,
 		"move up 3 cm":                           `{"tool":"get_state","arguments":{}}`,

@@ -56,6 +56,8 @@ func (t *talk) step(s step) outcome {
 		return t.act("close_gripper", nil, jaws)
 	case goHome:
 		return t.act("home", nil, tip)
+	case wave:
+		return t.act("wave", nil, tip)
 	case find:
 		return t.find(s.object)
 	case look:

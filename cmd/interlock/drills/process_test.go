@@ -2,12 +2,14 @@ package drills_test
 
 import (
 	"bufio"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -36,6 +38,7 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
+	_ = flag.Set("test.parallel", "4") // the drills wait more than they work; the flag, if given, wins
 	code := m.Run()
 	if err := goleak.Find(); err != nil && code == 0 {
 		fmt.Fprintln(os.Stderr, err)
@@ -74,13 +77,31 @@ type process struct {
 	t      testing.TB
 	cmd    *exec.Cmd
 	lines  chan string
-	errors *strings.Builder
+	errors *said
 	ended  bool
+}
+
+// said is what a process says on its standard error.
+type said struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (s *said) Write(b []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.Write(b)
+}
+
+func (s *said) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.String()
 }
 
 func start(t testing.TB, cmd *exec.Cmd) *process {
 	t.Helper()
-	p := &process{t: t, cmd: cmd, lines: make(chan string, 16), errors: &strings.Builder{}}
+	p := &process{t: t, cmd: cmd, lines: make(chan string, 256), errors: &said{}}
 	cmd.Stderr = p.errors
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -171,8 +192,13 @@ func (h home) plant(t testing.TB) *process {
 
 func (h home) driver(t testing.TB, more ...string) *process {
 	t.Helper()
+	return h.driverOf(t, contractFile, more...)
+}
+
+func (h home) driverOf(t testing.TB, contract string, more ...string) *process {
+	t.Helper()
 	line := append([]string{
-		"driver", "sim", "--contract", contractFile, "--listen", h.socket("driver"),
+		"driver", "sim", "--contract", contract, "--listen", h.socket("driver"),
 		"--operator", h.socket("operator"), "--latch-file", h.latch(),
 	}, more...)
 	return start(t, exec.Command(binary, line...))
