@@ -66,7 +66,7 @@ func drive(t *testing.T, model string) {
 		if e.ModelCalls < 1 || e.Tokens < 1 || e.Model == "" {
 			t.Errorf("%s: no model was asked: %+v", e.Scenario, e)
 		}
-		checkTrace(t, e.Trace)
+		checkTrace(t, filepath.Join(dir, filepath.FromSlash(e.Trace)))
 	}
 	if episodes != 2 {
 		t.Errorf("%d episodes, want 2", episodes)
