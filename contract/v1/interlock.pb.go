@@ -1737,8 +1737,9 @@ type Task struct {
 	Claim         *Claim                 `protobuf:"bytes,8,opt,name=claim,proto3" json:"claim,omitempty"`
 	Missions      int32                  `protobuf:"varint,9,opt,name=missions,proto3" json:"missions,omitempty"`
 	Rejections    int32                  `protobuf:"varint,10,opt,name=rejections,proto3" json:"rejections,omitempty"`
-	Refusals      []*Rejection           `protobuf:"bytes,11,rep,name=refusals,proto3" json:"refusals,omitempty"` // why the task could not be opened (bad goal)
-	Unclear       []string               `protobuf:"bytes,12,rep,name=unclear,proto3" json:"unclear,omitempty"`   // objects outside the licence of which it cannot be said whether they moved
+	Refusals      []*Rejection           `protobuf:"bytes,11,rep,name=refusals,proto3" json:"refusals,omitempty"`     // why the task could not be opened (bad goal)
+	Unclear       []string               `protobuf:"bytes,12,rep,name=unclear,proto3" json:"unclear,omitempty"`       // objects outside the licence of which it cannot be said whether they moved
+	Resolution    *Resolution            `protobuf:"bytes,13,opt,name=resolution,proto3" json:"resolution,omitempty"` // a person's word beside the verdict; none: nobody gave one
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1857,6 +1858,74 @@ func (x *Task) GetUnclear() []string {
 	return nil
 }
 
+func (x *Task) GetResolution() *Resolution {
+	if x != nil {
+		return x.Resolution
+	}
+	return nil
+}
+
+// Resolution is a person's word on a task that could not be measured. It stands beside the state and never changes it.
+type Resolution struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	By            string                 `protobuf:"bytes,1,opt,name=by,proto3" json:"by,omitempty"`
+	Achieved      bool                   `protobuf:"varint,2,opt,name=achieved,proto3" json:"achieved,omitempty"`
+	Note          string                 `protobuf:"bytes,3,opt,name=note,proto3" json:"note,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Resolution) Reset() {
+	*x = Resolution{}
+	mi := &file_interlock_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Resolution) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Resolution) ProtoMessage() {}
+
+func (x *Resolution) ProtoReflect() protoreflect.Message {
+	mi := &file_interlock_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Resolution.ProtoReflect.Descriptor instead.
+func (*Resolution) Descriptor() ([]byte, []int) {
+	return file_interlock_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *Resolution) GetBy() string {
+	if x != nil {
+		return x.By
+	}
+	return ""
+}
+
+func (x *Resolution) GetAchieved() bool {
+	if x != nil {
+		return x.Achieved
+	}
+	return false
+}
+
+func (x *Resolution) GetNote() string {
+	if x != nil {
+		return x.Note
+	}
+	return ""
+}
+
 // SideEffect is an object outside the licence that was measured to have moved more than 1 cm.
 type SideEffect struct {
 	state          protoimpl.MessageState `protogen:"open.v1"`
@@ -1869,7 +1938,7 @@ type SideEffect struct {
 
 func (x *SideEffect) Reset() {
 	*x = SideEffect{}
-	mi := &file_interlock_proto_msgTypes[18]
+	mi := &file_interlock_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1881,7 +1950,7 @@ func (x *SideEffect) String() string {
 func (*SideEffect) ProtoMessage() {}
 
 func (x *SideEffect) ProtoReflect() protoreflect.Message {
-	mi := &file_interlock_proto_msgTypes[18]
+	mi := &file_interlock_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1894,7 +1963,7 @@ func (x *SideEffect) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SideEffect.ProtoReflect.Descriptor instead.
 func (*SideEffect) Descriptor() ([]byte, []int) {
-	return file_interlock_proto_rawDescGZIP(), []int{18}
+	return file_interlock_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *SideEffect) GetObject() string {
@@ -1928,7 +1997,7 @@ type TaskRequest struct {
 
 func (x *TaskRequest) Reset() {
 	*x = TaskRequest{}
-	mi := &file_interlock_proto_msgTypes[19]
+	mi := &file_interlock_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1940,7 +2009,7 @@ func (x *TaskRequest) String() string {
 func (*TaskRequest) ProtoMessage() {}
 
 func (x *TaskRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_interlock_proto_msgTypes[19]
+	mi := &file_interlock_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1953,7 +2022,7 @@ func (x *TaskRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TaskRequest.ProtoReflect.Descriptor instead.
 func (*TaskRequest) Descriptor() ([]byte, []int) {
-	return file_interlock_proto_rawDescGZIP(), []int{19}
+	return file_interlock_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *TaskRequest) GetTaskId() string {
@@ -1975,7 +2044,7 @@ type Claim struct {
 
 func (x *Claim) Reset() {
 	*x = Claim{}
-	mi := &file_interlock_proto_msgTypes[20]
+	mi := &file_interlock_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1987,7 +2056,7 @@ func (x *Claim) String() string {
 func (*Claim) ProtoMessage() {}
 
 func (x *Claim) ProtoReflect() protoreflect.Message {
-	mi := &file_interlock_proto_msgTypes[20]
+	mi := &file_interlock_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2000,7 +2069,7 @@ func (x *Claim) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Claim.ProtoReflect.Descriptor instead.
 func (*Claim) Descriptor() ([]byte, []int) {
-	return file_interlock_proto_rawDescGZIP(), []int{20}
+	return file_interlock_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Claim) GetReported() bool {
@@ -2035,7 +2104,7 @@ type ClaimRequest struct {
 
 func (x *ClaimRequest) Reset() {
 	*x = ClaimRequest{}
-	mi := &file_interlock_proto_msgTypes[21]
+	mi := &file_interlock_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2047,7 +2116,7 @@ func (x *ClaimRequest) String() string {
 func (*ClaimRequest) ProtoMessage() {}
 
 func (x *ClaimRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_interlock_proto_msgTypes[21]
+	mi := &file_interlock_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2060,7 +2129,7 @@ func (x *ClaimRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClaimRequest.ProtoReflect.Descriptor instead.
 func (*ClaimRequest) Descriptor() ([]byte, []int) {
-	return file_interlock_proto_rawDescGZIP(), []int{21}
+	return file_interlock_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *ClaimRequest) GetTaskId() string {
@@ -2091,7 +2160,7 @@ type Lease struct {
 
 func (x *Lease) Reset() {
 	*x = Lease{}
-	mi := &file_interlock_proto_msgTypes[22]
+	mi := &file_interlock_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2103,7 +2172,7 @@ func (x *Lease) String() string {
 func (*Lease) ProtoMessage() {}
 
 func (x *Lease) ProtoReflect() protoreflect.Message {
-	mi := &file_interlock_proto_msgTypes[22]
+	mi := &file_interlock_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2116,7 +2185,7 @@ func (x *Lease) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Lease.ProtoReflect.Descriptor instead.
 func (*Lease) Descriptor() ([]byte, []int) {
-	return file_interlock_proto_rawDescGZIP(), []int{22}
+	return file_interlock_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Lease) GetResource() string {
@@ -2328,7 +2397,7 @@ const file_interlock_proto_rawDesc = "" +
 	"\n" +
 	"may_change\x18\x05 \x03(\tR\tmayChange\x12\x1c\n" +
 	"\tforbidden\x18\x06 \x03(\tR\tforbidden\x12\x16\n" +
-	"\x06closed\x18\a \x01(\bR\x06closed\"\xbe\x03\n" +
+	"\x06closed\x18\a \x01(\bR\x06closed\"\xf8\x03\n" +
 	"\x04Task\x12\x17\n" +
 	"\atask_id\x18\x01 \x01(\tR\x06taskId\x12\x16\n" +
 	"\x06number\x18\x02 \x01(\x04R\x06number\x12-\n" +
@@ -2344,7 +2413,15 @@ const file_interlock_proto_rawDesc = "" +
 	" \x01(\x05R\n" +
 	"rejections\x123\n" +
 	"\brefusals\x18\v \x03(\v2\x17.interlock.v1.RejectionR\brefusals\x12\x18\n" +
-	"\aunclear\x18\f \x03(\tR\aunclear\"g\n" +
+	"\aunclear\x18\f \x03(\tR\aunclear\x128\n" +
+	"\n" +
+	"resolution\x18\r \x01(\v2\x18.interlock.v1.ResolutionR\n" +
+	"resolution\"L\n" +
+	"\n" +
+	"Resolution\x12\x0e\n" +
+	"\x02by\x18\x01 \x01(\tR\x02by\x12\x1a\n" +
+	"\bachieved\x18\x02 \x01(\bR\bachieved\x12\x12\n" +
+	"\x04note\x18\x03 \x01(\tR\x04note\"g\n" +
 	"\n" +
 	"SideEffect\x12\x16\n" +
 	"\x06object\x18\x01 \x01(\tR\x06object\x12'\n" +
@@ -2408,7 +2485,7 @@ func file_interlock_proto_rawDescGZIP() []byte {
 }
 
 var file_interlock_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_interlock_proto_msgTypes = make([]protoimpl.MessageInfo, 24)
+var file_interlock_proto_msgTypes = make([]protoimpl.MessageInfo, 25)
 var file_interlock_proto_goTypes = []any{
 	(EventKind)(0),          // 0: interlock.v1.EventKind
 	(TaskState)(0),          // 1: interlock.v1.TaskState
@@ -2430,38 +2507,40 @@ var file_interlock_proto_goTypes = []any{
 	(*Observation)(nil),     // 17: interlock.v1.Observation
 	(*OpenTaskRequest)(nil), // 18: interlock.v1.OpenTaskRequest
 	(*Task)(nil),            // 19: interlock.v1.Task
-	(*SideEffect)(nil),      // 20: interlock.v1.SideEffect
-	(*TaskRequest)(nil),     // 21: interlock.v1.TaskRequest
-	(*Claim)(nil),           // 22: interlock.v1.Claim
-	(*ClaimRequest)(nil),    // 23: interlock.v1.ClaimRequest
-	(*Lease)(nil),           // 24: interlock.v1.Lease
-	nil,                     // 25: interlock.v1.FailureRecord.WorldAfterEntry
+	(*Resolution)(nil),      // 20: interlock.v1.Resolution
+	(*SideEffect)(nil),      // 21: interlock.v1.SideEffect
+	(*TaskRequest)(nil),     // 22: interlock.v1.TaskRequest
+	(*Claim)(nil),           // 23: interlock.v1.Claim
+	(*ClaimRequest)(nil),    // 24: interlock.v1.ClaimRequest
+	(*Lease)(nil),           // 25: interlock.v1.Lease
+	nil,                     // 26: interlock.v1.FailureRecord.WorldAfterEntry
 }
 var file_interlock_proto_depIdxs = []int32{
 	4,  // 0: interlock.v1.Manifest.capabilities:type_name -> interlock.v1.Capability
 	5,  // 1: interlock.v1.Manifest.facts:type_name -> interlock.v1.FactDecl
 	3,  // 2: interlock.v1.Manifest.withdrawn:type_name -> interlock.v1.Withdrawn
-	24, // 3: interlock.v1.StartRequest.lease:type_name -> interlock.v1.Lease
+	25, // 3: interlock.v1.StartRequest.lease:type_name -> interlock.v1.Lease
 	8,  // 4: interlock.v1.MissionAck.rejections:type_name -> interlock.v1.Rejection
 	11, // 5: interlock.v1.MissionAck.facts:type_name -> interlock.v1.Fact
 	0,  // 6: interlock.v1.Event.kind:type_name -> interlock.v1.EventKind
 	12, // 7: interlock.v1.Event.evidence:type_name -> interlock.v1.Evidence
 	13, // 8: interlock.v1.Event.failure:type_name -> interlock.v1.FailureRecord
 	11, // 9: interlock.v1.Event.facts_after:type_name -> interlock.v1.Fact
-	25, // 10: interlock.v1.FailureRecord.world_after:type_name -> interlock.v1.FailureRecord.WorldAfterEntry
+	26, // 10: interlock.v1.FailureRecord.world_after:type_name -> interlock.v1.FailureRecord.WorldAfterEntry
 	8,  // 11: interlock.v1.CancelAck.rejections:type_name -> interlock.v1.Rejection
 	11, // 12: interlock.v1.Observation.facts:type_name -> interlock.v1.Fact
 	1,  // 13: interlock.v1.Task.state:type_name -> interlock.v1.TaskState
 	12, // 14: interlock.v1.Task.evidence:type_name -> interlock.v1.Evidence
-	20, // 15: interlock.v1.Task.side_effects:type_name -> interlock.v1.SideEffect
-	22, // 16: interlock.v1.Task.claim:type_name -> interlock.v1.Claim
+	21, // 15: interlock.v1.Task.side_effects:type_name -> interlock.v1.SideEffect
+	23, // 16: interlock.v1.Task.claim:type_name -> interlock.v1.Claim
 	8,  // 17: interlock.v1.Task.refusals:type_name -> interlock.v1.Rejection
-	22, // 18: interlock.v1.ClaimRequest.claim:type_name -> interlock.v1.Claim
-	19, // [19:19] is the sub-list for method output_type
-	19, // [19:19] is the sub-list for method input_type
-	19, // [19:19] is the sub-list for extension type_name
-	19, // [19:19] is the sub-list for extension extendee
-	0,  // [0:19] is the sub-list for field type_name
+	20, // 18: interlock.v1.Task.resolution:type_name -> interlock.v1.Resolution
+	23, // 19: interlock.v1.ClaimRequest.claim:type_name -> interlock.v1.Claim
+	20, // [20:20] is the sub-list for method output_type
+	20, // [20:20] is the sub-list for method input_type
+	20, // [20:20] is the sub-list for extension type_name
+	20, // [20:20] is the sub-list for extension extendee
+	0,  // [0:20] is the sub-list for field type_name
 }
 
 func init() { file_interlock_proto_init() }
@@ -2475,7 +2554,7 @@ func file_interlock_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_interlock_proto_rawDesc), len(file_interlock_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   24,
+			NumMessages:   25,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

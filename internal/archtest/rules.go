@@ -37,7 +37,7 @@ var rooms = []room{
 	{"robot/mission", []string{"units", "reject"}, "the machine is data in, data out; the capability's policy arrives as plain data"},
 	{"robot/skill", []string{"robot/gate", "arm", "body"}, "a setpoint comes only from what the gate cleared; a skill never grades itself"},
 	{"robot/audit", []string{"contract/v1", "internal/strictjson"}, "the record holds messages; it takes no part in deciding"},
-	{"robot/operator", []string{"contract/v1", "reject"}, "the person's listener speaks messages, like any other"},
+	{"robot/operator", []string{"contract/v1", "contract/v1/contractv1connect", "reject"}, "the person's listener speaks messages, like any other"},
 	{"robot", []string{
 		"units", "reject", "arm", "world", "internal/strictjson", "contract", "contract/v1", "body", "transport",
 		"robot/gate", "robot/goal", "robot/verify", "robot/mission", "robot/skill", "robot/audit", "robot/operator",
@@ -99,9 +99,9 @@ var dependencies = []dependency{
 	{"github.com/goccy/go-yaml", []string{"contract", "eval"}, "the contract file and the suite files are the only YAML"},
 	{"github.com/go-json-experiment/json", []string{"internal/strictjson"}, "JSON is read strictly in one place"},
 	{"github.com/bufbuild/protocompile", []string{"contract/v1/gen", "body/remote/gen"}, "it compiles the .proto files and nothing else"},
-	{"connectrpc.com/connect", []string{"transport/connect", "contract/v1/contractv1connect", "body/remote", "body/remote/v1"}, "HTTP is one line among others: only its room and its generated stubs know it; the driver protocol is HTTP"},
+	{"connectrpc.com/connect", []string{"transport/connect", "contract/v1/contractv1connect", "body/remote", "body/remote/v1", "robot/operator"}, "HTTP is one line among others: only its room and its generated stubs know it; the driver protocol and the person's listener are HTTP"},
 	{"connectrpc.com/grpcreflect", []string{"transport/connect"}, "server reflection belongs to the room that serves"},
-	{"google.golang.org/protobuf", []string{"contract/v1", "contract/v1/gen", "transport/*", "body/remote", "body/remote/v1", "body/remote/gen"}, "only the messages and the lines know how protobuf works"},
+	{"google.golang.org/protobuf", []string{"contract/v1", "contract/v1/gen", "transport/*", "body/remote", "body/remote/v1", "body/remote/gen", "robot/audit", "robot/operator"}, "only the messages, the lines and the record know how protobuf works"},
 	{"google.golang.org/protobuf/proto", []string{
 		"body/remote", "body/remote/gen", "contract", "contract/v1", "contract/v1/gen", "robot", "robot/audit", "transport/*", "brain/tool", "brain/agent", "eval", "eval/lab", "mcp", "cmd/*",
 	}, "whoever passes messages may copy, compare and hash them; a room that only decides has no messages"},

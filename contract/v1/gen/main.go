@@ -23,7 +23,9 @@ import (
 )
 
 // sources are the files that are turned into Go, whatever they import before them.
-func sources() []string { return []string{"interlock.proto", "robot_service.proto"} }
+func sources() []string {
+	return []string{"interlock.proto", "robot_service.proto", "audit.proto", "operator_service.proto"}
+}
 
 // plugin is a generator as a Go package (`go run` builds it from go.mod's version), and the files it must write.
 type plugin struct {
@@ -33,8 +35,12 @@ type plugin struct {
 
 func plugins() []plugin {
 	return []plugin{
-		{"google.golang.org/protobuf/cmd/protoc-gen-go", "paths=source_relative", []string{"interlock.pb.go", "robot_service.pb.go"}},
-		{"connectrpc.com/connect/cmd/protoc-gen-connect-go", "paths=source_relative,simple=true", []string{"contractv1connect/robot_service.connect.go"}},
+		{"google.golang.org/protobuf/cmd/protoc-gen-go", "paths=source_relative", []string{
+			"interlock.pb.go", "robot_service.pb.go", "audit.pb.go", "operator_service.pb.go",
+		}},
+		{"connectrpc.com/connect/cmd/protoc-gen-connect-go", "paths=source_relative,simple=true", []string{
+			"contractv1connect/robot_service.connect.go", "contractv1connect/operator_service.connect.go",
+		}},
 	}
 }
 
