@@ -30,6 +30,9 @@ func (l *Lease) Holder(now units.Instant) string {
 	return l.holder
 }
 
+// Until is when the latest grant lapses, if it is not renewed before.
+func (l *Lease) Until() units.Instant { return l.until }
+
 func (l *Lease) live(now units.Instant) bool { return l.held && now.Before(l.until) }
 
 // Acquire grants the lease for units.LeaseTTL. While another grant runs, also one to the same holder, it is BUSY: a name

@@ -74,7 +74,7 @@ func DefaultRetry(c Code) Retry {
 	case StaleFact:
 		return Later
 	case NotLicensed:
-		return AfterOperator
+		return AsChanged
 	case NeedsApproval:
 		return AfterOperator
 	case Predicted:

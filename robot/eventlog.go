@@ -10,10 +10,11 @@ import (
 )
 
 // eventLog holds the events of one mission, numbered from 1 without gaps, and wakes whoever waits for more. The
-// robot's loop appends; any number of readers follow.
+// robot's loop or its journal appends; any number of readers follow.
 type eventLog struct {
 	mu      sync.Mutex
 	events  []*contractv1.Event
+	early   []*contractv1.Event // that came before one with a lower number: a journal that broke tells the latest first
 	changed chan struct{}
 }
 
@@ -22,7 +23,12 @@ func newEventLog() *eventLog { return &eventLog{changed: make(chan struct{})} }
 func (l *eventLog) append(e *contractv1.Event) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.events = append(l.events, e)
+	l.early = append(l.early, e)
+	next := func(e *contractv1.Event) bool { return e.GetSeq() == uint64(len(l.events)+1) }
+	for i := slices.IndexFunc(l.early, next); i >= 0; i = slices.IndexFunc(l.early, next) {
+		l.events = append(l.events, l.early[i])
+		l.early = slices.Delete(l.early, i, i+1)
+	}
 	close(l.changed)
 	l.changed = make(chan struct{})
 }

@@ -6,6 +6,7 @@ import (
 	contractv1 "interlock/contract/v1"
 	"interlock/reject"
 	"interlock/robot/gate"
+	"interlock/transport"
 )
 
 // Explanation is what the robot would say to a start, and why. Nothing was started.
@@ -33,13 +34,17 @@ func (r *Robot) Explain(ctx context.Context, q *contractv1.StartRequest) (Explan
 		if err := r.look(); err != nil {
 			return answer{err: err}
 		}
-		request, _ := r.tasks.find(q.GetTaskId())
+		request, _ := r.tasks.find(q.GetTaskId(), transport.PrincipalOf(ctx))
 		var a answer
 		if c := r.cfg.Contract.Capability(q.GetCapability()); c == nil || !c.ReadOnly {
 			a.e.Before = r.mayMove(request)
 		}
+		st := r.standing()
+		if c := r.cfg.Contract.Capability(q.GetCapability()); c != nil {
+			_, st.Held = r.mayHold(c.Holds, q.GetLease(), transport.PrincipalOf(ctx))
+		}
 		call := gate.Call{Capability: q.GetCapability(), Args: q.GetArgsJson()}
-		a.e.Gate = r.cfg.Gate.Explain(call, r.snapshot(), r.standing(), r.licenceFor(request))
+		a.e.Gate = r.cfg.Gate.Explain(call, r.snapshot(), st, r.licenceFor(request))
 		return a
 	})
 	if err != nil {

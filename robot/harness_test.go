@@ -19,7 +19,9 @@ import (
 	"interlock/contract"
 	contractv1 "interlock/contract/v1"
 	"interlock/robot"
+	"interlock/robot/audit"
 	"interlock/robot/gate"
+	"interlock/robot/operator"
 	"interlock/robot/skill"
 	"interlock/robots"
 	"interlock/transport"
@@ -41,6 +43,9 @@ type set struct {
 	trouble func(*trouble)
 	body    func(*guard.Guard) robot.Body // what the robot holds; nil: the guard itself
 	beat    time.Duration
+	journal robot.Journal
+	past    *audit.History
+	desk    *operator.Desk
 	solver  skill.Solver // instead of the contract's; dls_last sweeps no path, so that the table can be met
 }
 
@@ -105,6 +110,7 @@ func newRig(t *testing.T, s set) *rig {
 	alignment := robot.Align(c, driver.Describe(), planner)
 	r.robot = must(robot.New(robot.Config{
 		Contract: c, Alignment: alignment, Gate: gate.New(c, alignment, planner), Body: held, Pacer: r.pacer, MaxMissions: 8, Memory: s.memory, Beat: s.beat,
+		Journal: s.journal, Past: s.past, Desk: s.desk,
 	}))
 	r.client = inproc.New(r.robot)
 	ctx, cancel := context.WithCancel(context.Background())

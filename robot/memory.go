@@ -3,6 +3,8 @@ package robot
 import (
 	"errors"
 
+	"google.golang.org/protobuf/proto"
+
 	contractv1 "interlock/contract/v1"
 	"interlock/reject"
 )
@@ -81,24 +83,34 @@ func (ms *missions) again(id string, key fingerprint) (*contractv1.MissionAck, r
 	was, past := ms.past[id]
 	switch {
 	case whole && m.key == key:
-		return m.repeated(), nil
+		ack := proto.CloneOf(m.ack)
+		ack.Duplicate = true
+		return ack, nil
 	case past && was == key:
 		return &contractv1.MissionAck{MissionId: id, Accepted: true, Duplicate: true}, nil
 	case whole || past:
-		return nil, reject.List{reject.New(reject.Conflict, "mission "+id+" was started with another capability, task or arguments").In("mission_id")}
+		return nil, reject.List{conflicting(id)}
 	}
 	return nil, nil
 }
 
-// find returns the mission, or why it cannot be had.
-func (ms *missions) find(id string) (*motion, reject.List) {
+// find returns the mission for who started it, or why it cannot be had.
+func (ms *missions) find(id, principal string) (*motion, reject.List) {
 	if m, known := ms.whole[id]; known {
+		if m.principal != principal {
+			return nil, reject.List{anothers("mission", id)}
+		}
 		return m, nil
 	}
 	if _, past := ms.past[id]; past {
 		return nil, reject.List{reject.New(reject.NotPermitted, "mission "+quoted(id)+" ended long ago; its events are no longer kept").In("mission_id").By("kept")}
 	}
 	return nil, reject.List{reject.New(reject.NotInEnum, "no mission "+quoted(id)+" is known").In("mission_id")}
+}
+
+// anothers refuses a handle to whoever did not get it: a name is no key.
+func anothers(kind, id string) reject.Rejection {
+	return reject.New(reject.NotPermitted, kind+" "+quoted(id)+" belongs to another caller").By("principal").In(kind + "_id")
 }
 
 // tasks is the open task and the latest closed ones.
@@ -127,9 +139,12 @@ func (ts *tasks) close(q *request) {
 	}
 }
 
-// find returns the task, or why it cannot be had.
-func (ts *tasks) find(id string) (*request, reject.List) {
+// find returns the task for who opened it, or why it cannot be had.
+func (ts *tasks) find(id, principal string) (*request, reject.List) {
 	if q, known := ts.known[id]; known {
+		if q.principal != principal {
+			return nil, reject.List{anothers("task", id)}
+		}
 		return q, nil
 	}
 	return nil, reject.List{reject.New(reject.NotInEnum, "no task "+quoted(id)+" was opened, or it is no longer kept").In("task_id")}

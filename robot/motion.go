@@ -24,6 +24,9 @@ type motion struct {
 	log     *eventLog
 	ack     *contractv1.MissionAck
 
+	principal string // who started it; nobody else may follow or end it
+	epoch     uint64 // of the caller's lease; 0: the robot holds the resource for the mission
+
 	player   *skill.Player
 	playedAt time.Duration // paced when the motion, or the way back, began
 	ended    bool          // the skill has no more setpoints
@@ -77,7 +80,7 @@ func (r *Robot) ask(m *motion, e mission.Event) (refused reject.List) {
 		case mission.Latch:
 			r.cfg.Body.Stop(f.Reason)
 		case mission.Record:
-			r.record(m, f)
+			r.recordEvent(m, f)
 		case mission.Play:
 			r.play(m)
 		case mission.PlayBack:
@@ -93,6 +96,9 @@ func (r *Robot) ask(m *motion, e mission.Event) (refused reject.List) {
 		r.active = nil
 		r.missions.end(m)
 		r.missionEnded(m)
+		if m.player != nil {
+			m.player.End()
+		}
 		m.player, m.guards, m.watch = nil, nil, nil
 	}
 	return refused
@@ -145,8 +151,13 @@ func (r *Robot) sendNext() {
 		return
 	}
 	at := r.senses.elapsed - m.playedAt + units.RobotTick
-	positions, phase, done := m.player.Next(at)
-	_, err := r.cfg.Body.Send(body.Setpoint{
+	positions, phase, done, err := m.player.Next(at, r.senses.last.JointsRad)
+	if err != nil {
+		m.trouble = err.Error()
+		r.step(m, mission.Fault{At: r.now(), Code: "plan_failed", Detail: m.trouble})
+		return
+	}
+	_, err = r.cfg.Body.Send(body.Setpoint{
 		PositionsRad: positions, Over: units.RobotTick, Expires: r.now().Add(units.SetpointExpiry), Stop: m.state.Policy.StopNumber,
 	})
 	if err != nil {
@@ -190,6 +201,9 @@ func (r *Robot) watchMission(unread error) {
 		r.step(m, mission.LeaseLost{At: r.now()})
 	} else {
 		r.stepFaults(m, unread)
+	}
+	if r.active == m {
+		r.watchRecord(m)
 	}
 	if r.active == m {
 		r.step(m, r.senses.tickEvent())

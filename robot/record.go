@@ -8,8 +8,9 @@ import (
 	"interlock/world"
 )
 
-// record appends one event to the mission's log.
-func (r *Robot) record(m *motion, f mission.Record) {
+// record appends one event to the mission's log, once it is durable. One that cannot be made so is told all the same: it
+// happened, and watchRecord ends what moves.
+func (r *Robot) recordEvent(m *motion, f mission.Record) {
 	e := &contractv1.Event{
 		MissionId: m.id, Seq: f.Seq, Kind: contractv1.EventKind(contractv1.EventKind_value[string(f.Kind)]),
 		Phase: f.Phase, Reason: reason(f), AtMs: f.At.Millis(), Final: f.Final,
@@ -19,7 +20,7 @@ func (r *Robot) record(m *motion, f mission.Record) {
 		e.Failure = failurePB(r.failure(m, f))
 		e.FactsAfter = factsPB(r.cfg.Contract, r.snapshot(), "")
 	}
-	m.log.append(e)
+	r.append(&contractv1.AuditRecord{What: &contractv1.AuditRecord_Event{Event: e}}, func(error) { m.log.append(e) })
 }
 
 // failure is the verifier's record; a mission that ended otherwise than by verification gets one of its own.

@@ -14,14 +14,17 @@ import (
 
 // request is one task with what the shell needs to measure it.
 type request struct {
-	id      string
-	task    goal.Task
-	before  *world.Snapshot          // as the task was opened
-	passed  *world.Snapshot          // as it was last looked at for side effects while something moved
-	stops   uint64                   // number of the latest stop as the task was opened; a later one ends it
-	watch   *goal.Watch              // measures the goal now; nil: nothing is being measured
-	after   []func(goal.Measurement) // who waits for it
-	history []attempt
+	id                           string
+	words, provenance, principal string                 // as it was opened
+	resolution                   *contractv1.Resolution // a person's word beside the verdict; nil: none
+	alone                        bool                   // no person can be asked about it
+	task                         goal.Task
+	before                       *world.Snapshot          // as the task was opened
+	passed                       *world.Snapshot          // as it was last looked at for side effects while something moved
+	stops                        uint64                   // number of the latest stop as the task was opened; a later one ends it
+	watch                        *goal.Watch              // measures the goal now; nil: nothing is being measured
+	after                        []func(goal.Measurement) // who waits for it
+	history                      []attempt
 }
 
 // attempt is one ended mission of the task.
@@ -145,6 +148,10 @@ func (r *Robot) settle(q *request, m goal.Measurement) {
 	if q.task.Closed() && r.openTask == q {
 		r.openTask = nil
 		r.tasks.close(q)
+		r.noteTask(q, func(error) {})
+		if r.cfg.Desk != nil {
+			r.withdrawn(r.cfg.Desk.WithdrawTask(q.id))
+		}
 	}
 }
 
@@ -181,6 +188,7 @@ func taskPB(q *request) *contractv1.Task {
 	if t.Goal != nil {
 		p.Goal = t.Goal.Text()
 	}
+	p.Resolution = q.resolution
 	for _, s := range t.SideEffects {
 		p.SideEffects = append(p.SideEffects, &contractv1.SideEffect{Object: s.Object, DisplacementCm: units.CmFromMetres(s.DisplacementM), Witness: s.Witness})
 	}

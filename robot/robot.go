@@ -10,8 +10,10 @@ import (
 	"interlock/body"
 	"interlock/contract"
 	contractv1 "interlock/contract/v1"
+	"interlock/robot/audit"
 	"interlock/robot/gate"
 	"interlock/robot/mission"
+	"interlock/robot/operator"
 	"interlock/units"
 	"interlock/world"
 )
@@ -42,6 +44,15 @@ type Config struct {
 	// Beat is how often the body is read while nothing moves, so that the mirror of its latch is true and its driver
 	// hears the robot. 0: only when something is asked, which is enough for a body whose time the pacer moves.
 	Beat time.Duration
+	// Journal keeps the record. A motion's intent is durable before its first setpoint, and what cannot be recorded does
+	// not move. Nil: no record is kept.
+	Journal Journal
+	// Past is what the record says of the processes before this one; nil: nothing.
+	Past *audit.History
+	// Version of the program, for the record.
+	Version string
+	// Desk holds what waits for a person. Nil: there is nobody to ask, and what needs a person is refused.
+	Desk *operator.Desk
 }
 
 func (c Config) validate() error {
@@ -67,6 +78,9 @@ type Robot struct {
 	senses   senses
 	missions missions
 	active   *motion
+	intended *intent // cleared, and waiting for its intent to be durable
+	leases   leases
+	record   record
 	tasks    tasks
 	openTask *request
 }
@@ -79,7 +93,9 @@ func New(cfg Config) (*Robot, error) {
 	r := &Robot{
 		cfg: cfg, inbox: make(chan func()), closed: make(chan struct{}),
 		missions: newMissions(cfg.Memory), tasks: newTasks(cfg.Memory),
+		record: record{journal: cfg.Journal, durable: mailbox{wake: make(chan struct{}, 1)}},
 	}
+	r.leases = newLeases(r.resources(), lastEpoch(cfg.Past))
 	r.manifest.Store(cfg.Contract.Manifest(cfg.Alignment))
 	return r, nil
 }
@@ -95,10 +111,13 @@ func (r *Robot) Run(ctx context.Context) (err error) {
 	if err := r.look(); err != nil {
 		return fmt.Errorf("first observation: %w", err)
 	}
+	r.takeUp(r.cfg.Version)
 	for ctx.Err() == nil {
 		r.turn(ctx)
 	}
-	return r.giveUp(context.WithoutCancel(ctx))
+	err = r.giveUp(context.WithoutCancel(ctx))
+	r.note(&contractv1.AuditRecord{What: &contractv1.AuditRecord_Closed{Closed: &contractv1.Closed{}}})
+	return err
 }
 
 // turn serves waiting requests and, while something moves or is measured, one tick.
@@ -110,6 +129,7 @@ func (r *Robot) turn(ctx context.Context) {
 		r.rest(ctx)
 		return
 	}
+	r.heed()
 	if r.active != nil { // a goal being measured is decided before the next request is heard
 		select {
 		case f := <-r.inbox:
@@ -131,10 +151,28 @@ func (r *Robot) rest(ctx context.Context) {
 	select {
 	case f := <-r.inbox:
 		f()
+	case <-r.record.durable.wake:
+		r.heed()
 	case <-beat:
-		_ = r.look() // a driver that does not answer is told to whoever asks for something
+		if r.look() != nil { // a driver that does not answer is told to whoever asks for something
+			r.senses.pass(r.cfg.Beat)
+			r.expire()
+		}
 	case <-ctx.Done():
 	}
+}
+
+// heed does what waited for its record.
+func (r *Robot) heed() {
+	for _, f := range r.record.durable.take() {
+		f()
+	}
+}
+
+// expire ends what lasts only for a while: leases, and what waits for a person.
+func (r *Robot) expire() {
+	r.lapse()
+	r.expireDesk()
 }
 
 func (r *Robot) ticking() bool { return r.active != nil || r.openTask != nil && r.openTask.measuring() }
@@ -181,6 +219,8 @@ func (r *Robot) look() error {
 		return err
 	}
 	r.senses.take(r.cfg.Contract, o)
+	r.noteLatch()
+	r.expire()
 	if q := r.openTask; q != nil && r.stoppedSince(q) && !r.moves(q) {
 		r.stopTask(q)
 	}
@@ -196,10 +236,18 @@ func (r *Robot) snapshot() *world.Snapshot { return r.senses.snapshot() }
 func (r *Robot) standing() gate.Standing {
 	last := &r.senses.last
 	st := gate.Standing{Stopped: last.Latch.Stopped, StopNumber: last.Latch.Number, StartRad: last.GoalRad}
-	if r.active != nil {
-		st.BusyWith = r.active.id
+	if m := r.busy(); m != nil {
+		st.BusyWith = m.id
 	}
 	return st
+}
+
+// busy is the mission that moves the body or is about to; nil: none.
+func (r *Robot) busy() *motion {
+	if r.active == nil && r.intended != nil {
+		return r.intended.motion
+	}
+	return r.active
 }
 
 // licenceFor returns the licence that a call is judged by: that of its task, else that of the task that is open. A

@@ -8,6 +8,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	contractv1 "interlock/contract/v1"
+	"interlock/reject"
 	"interlock/robot/goal"
 	"interlock/robot/mission"
 	"interlock/transport"
@@ -63,13 +64,34 @@ func (r *Robot) Describe(context.Context) (*contractv1.Manifest, error) {
 	}
 }
 
-// OpenTask implements transport.Server. A task that is still open is superseded, and its mission cancelled.
+// OpenTask implements transport.Server. A task that is still open is superseded, and its mission cancelled; that of
+// another caller only while nothing moves for it.
 func (r *Robot) OpenTask(ctx context.Context, q *contractv1.OpenTaskRequest) (*contractv1.Task, error) {
-	return do(ctx, r, func() *contractv1.Task { return r.open(q) })
+	principal := transport.PrincipalOf(ctx)
+	return doLater(ctx, r, func(answer func(*contractv1.Task)) {
+		opened, l := r.open(q, principal)
+		if len(l) > 0 {
+			answer(&contractv1.Task{Refusals: rejectionsPB(l)})
+			return
+		}
+		r.noteTask(opened, func(failed error) {
+			if failed != nil { // what nobody could look up later is not begun
+				if r.openTask == opened {
+					r.supersede(opened)
+				}
+				answer(&contractv1.Task{Refusals: rejectionsPB(reject.List{unavailable(failed)})})
+				return
+			}
+			answer(taskPB(opened))
+		})
+	})
 }
 
-func (r *Robot) open(q *contractv1.OpenTaskRequest) *contractv1.Task {
+func (r *Robot) open(q *contractv1.OpenTaskRequest, principal string) (*request, reject.List) {
 	_ = r.look() // what the driver last said serves as well: its readings carry their times
+	if old := r.openTask; old != nil && old.principal != principal && r.moves(old) {
+		return nil, reject.List{reject.New(reject.Busy, "the robot moves for a task of another caller").By("principal").In("task_id")}
+	}
 	budget := int(q.GetMaxMissions())
 	if budget == 0 {
 		budget = r.cfg.MaxMissions
@@ -79,22 +101,30 @@ func (r *Robot) open(q *contractv1.OpenTaskRequest) *contractv1.Task {
 		MayChange: q.GetMayChange(), Forbidden: q.GetForbidden(), MaxMissions: budget,
 	})
 	if len(l) > 0 {
-		return &contractv1.Task{Refusals: rejectionsPB(l)}
+		return nil, l
 	}
 	if old := r.openTask; old != nil {
 		r.supersede(old)
 	}
 	before := r.snapshot()
-	opened := &request{id: taskID(t.Number), task: t, before: before, passed: before, stops: r.senses.last.Latch.Number}
+	opened := &request{
+		id: taskID(t.Number), words: q.GetWords(), provenance: q.GetProvenance(), principal: principal, alone: q.GetClosed(),
+		task: t, before: before, passed: before, stops: r.senses.last.Latch.Number,
+	}
 	r.tasks.add(opened)
 	r.openTask = opened
-	return taskPB(opened)
+	return opened, nil
 }
 
-// Cancel implements transport.Server.
+// Cancel implements transport.Server. A mission whose intent is still being written never begins.
 func (r *Robot) Cancel(ctx context.Context, q *contractv1.CancelRequest) (*contractv1.CancelAck, error) {
+	principal := transport.PrincipalOf(ctx)
 	return do(ctx, r, func() *contractv1.CancelAck {
-		m, l := r.missions.find(q.GetMissionId())
+		if in := r.intended; in != nil && in.motion.id == q.GetMissionId() && in.principal == principal {
+			in.cancelled = true
+			return &contractv1.CancelAck{Accepted: true}
+		}
+		m, l := r.missions.find(q.GetMissionId(), principal)
 		if m != nil {
 			l = r.ask(m, mission.Cancel{At: r.now()})
 		}
@@ -134,8 +164,9 @@ func (r *Robot) Events(ctx context.Context, q *contractv1.EventsRequest) iter.Se
 		log *eventLog
 		err error
 	}
+	principal := transport.PrincipalOf(ctx)
 	a, err := do(ctx, r, func() answer {
-		m, l := r.missions.find(q.GetMissionId())
+		m, l := r.missions.find(q.GetMissionId(), principal)
 		if m == nil {
 			return answer{err: l}
 		}
@@ -153,9 +184,10 @@ func (r *Robot) Events(ctx context.Context, q *contractv1.EventsRequest) iter.Se
 // Claim implements transport.Server. The goal is measured now, whatever is claimed, or once the task's mission that
 // still moves has ended; a task that is closed already keeps its word and gets the claim beside it.
 func (r *Robot) Claim(ctx context.Context, q *contractv1.ClaimRequest) (*contractv1.Task, error) {
+	principal := transport.PrincipalOf(ctx)
 	return doLater(ctx, r, func(answer func(*contractv1.Task)) {
 		_ = r.look() // a stop that just came decides the task; a silent driver leaves its goal unmeasured
-		request, unknown := r.tasks.find(q.GetTaskId())
+		request, unknown := r.tasks.find(q.GetTaskId(), principal)
 		if request == nil {
 			answer(&contractv1.Task{Refusals: rejectionsPB(unknown)})
 			return
@@ -171,16 +203,23 @@ func (r *Robot) Claim(ctx context.Context, q *contractv1.ClaimRequest) (*contrac
 			if !late { // what moved after the last word is another task's affair
 				r.sideEffects(request)
 			}
-			answer(taskPB(request))
+			r.noteTask(request, func(failed error) {
+				t := taskPB(request)
+				if failed != nil { // measured, but not on record
+					t.Refusals = rejectionsPB(reject.List{unavailable(failed)})
+				}
+				answer(t)
+			})
 		})
 	})
 }
 
 // Task implements transport.Server.
 func (r *Robot) Task(ctx context.Context, q *contractv1.TaskRequest) (*contractv1.Task, error) {
+	principal := transport.PrincipalOf(ctx)
 	return do(ctx, r, func() *contractv1.Task {
 		_ = r.look() // a stop that just came ends the task
-		request, unknown := r.tasks.find(q.GetTaskId())
+		request, unknown := r.tasks.find(q.GetTaskId(), principal)
 		if request == nil {
 			return &contractv1.Task{Refusals: rejectionsPB(unknown)}
 		}

@@ -3,7 +3,9 @@ package robot
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"strconv"
+	"time"
 
 	"google.golang.org/protobuf/proto"
 
@@ -13,30 +15,146 @@ import (
 	"interlock/reject"
 	"interlock/robot/gate"
 	"interlock/robot/goal"
+	"interlock/transport"
 )
 
 // Start implements transport.Server. A mission id that was used before never starts anything: with the same body the
-// answer is the same, with another one it is CONFLICT. A refusal is no mission, so its id may be used again.
+// answer is the same, with another one, or from another caller, it is CONFLICT. A refusal is no mission, so its id may be
+// used again.
 func (r *Robot) Start(ctx context.Context, q *contractv1.StartRequest) (*contractv1.MissionAck, error) {
-	return do(ctx, r, func() *contractv1.MissionAck { return r.start(q) })
+	principal := transport.PrincipalOf(ctx)
+	return doLater(ctx, r, func(answer func(*contractv1.MissionAck)) {
+		r.start(&starting{asked: q, key: fingerprintOf(q, principal), principal: principal, answers: []func(*contractv1.MissionAck){answer}})
+	})
 }
 
-func (r *Robot) start(q *contractv1.StartRequest) *contractv1.MissionAck {
-	key := fingerprintOf(q)
-	ack, l := r.missions.again(q.GetMissionId(), key)
+// starting is a start on its way to be a mission.
+type starting struct {
+	asked     *contractv1.StartRequest
+	key       fingerprint
+	principal string
+	request   *request
+	waits     bool                           // for a person, since an earlier time that it was made
+	answers   []func(*contractv1.MissionAck) // of the same start, made more than once while its intent was written
+}
+
+// intent is a cleared start whose record is being written.
+type intent struct {
+	*starting
+	motion    *motion
+	since     time.Duration // paced when it began
+	cancelled bool
+}
+
+func (r *Robot) start(s *starting) {
+	id := s.asked.GetMissionId()
+	if in := r.intended; in != nil && in.motion.id == id && in.key == s.key {
+		in.answers = append(in.answers, s.answers...)
+		return
+	}
+	ack, l := r.missions.again(id, s.key)
 	if ack != nil {
-		return ack
+		s.answer(ack)
+		return
 	}
-	request, unknown := r.requestOf(q)
-	if l = append(l, unknown...); len(l) == 0 {
-		if ack, l = r.tryStart(q, key, request); len(l) == 0 {
-			return ack
+	if in := r.intended; in != nil && in.motion.id == id {
+		l = append(l, conflicting(id))
+	}
+	request, unknown := r.requestOf(s.asked, s.principal)
+	s.request = request
+	if l = append(l, unknown...); len(l) > 0 {
+		r.refuse(s, l)
+		return
+	}
+	cleared, epoch, l := r.judgeStart(s)
+	if len(l) > 0 {
+		r.refuse(s, l)
+		return
+	}
+	if cleared.Capability().ReadOnly {
+		s.answer(&contractv1.MissionAck{
+			MissionId: id, Accepted: true, NormalizedArgsJson: cleared.ArgsJSON(),
+			Facts: factsPB(r.cfg.Contract, r.snapshot(), objectArg(cleared)),
+		})
+		return
+	}
+	m := &motion{id: id, key: s.key, request: request, cleared: cleared, principal: s.principal, epoch: epoch}
+	in := &intent{starting: s, motion: m, since: r.senses.elapsed}
+	r.intended = in
+	r.whenDurable(r.intentOf(m), func(err error) { r.begun(in, err) })
+}
+
+func conflicting(id string) reject.Rejection {
+	return reject.New(reject.Conflict, "mission "+id+" was started with another capability, task or arguments, or by another caller").In("mission_id")
+}
+
+// intentOf is what is written down before anything moves.
+func (r *Robot) intentOf(m *motion) *contractv1.AuditRecord {
+	return &contractv1.AuditRecord{What: &contractv1.AuditRecord_Intent{Intent: &contractv1.Intent{
+		MissionId: m.id, Capability: m.cleared.Capability().Name, ArgsJson: m.cleared.ArgsJSON(), TaskId: m.taskID(),
+		Principal: m.principal, LeaseEpoch: m.epoch, Fingerprint: m.key[:], Approval: m.cleared.Approval(),
+		ContractHash: r.manifest.Load().GetContractHash(), StopNumber: m.cleared.StopNumber(),
+	}}}
+}
+
+func (m *motion) taskID() string {
+	if m.request == nil {
+		return ""
+	}
+	return m.request.id
+}
+
+// begun begins the motion of an intent that is durable. Writing it took time, so the call is judged anew: what was
+// cleared may not be any more.
+func (r *Robot) begun(in *intent, failed error) {
+	r.intended = nil
+	m := in.motion
+	var l reject.List
+	switch {
+	case failed != nil:
+		l = reject.List{unavailable(failed)}
+	case in.cancelled:
+		l = reject.List{reject.New(reject.Conflict, "mission "+m.id+" was cancelled before it began").By("cancelled").In("mission_id")}
+	case r.record.journal != nil:
+		m.cleared, m.epoch, l = r.judgeStart(in.starting)
+	}
+	if len(l) == 0 {
+		l = r.useApproval(m.cleared.Approval())
+	}
+	if len(l) == 0 {
+		m.ack = &contractv1.MissionAck{MissionId: m.id, Accepted: true, NormalizedArgsJson: m.cleared.ArgsJSON()}
+		l = r.begin(m)
+	}
+	if len(l) > 0 {
+		if failed == nil {
+			r.note(&contractv1.AuditRecord{What: &contractv1.AuditRecord_Void{Void: &contractv1.Void{MissionId: m.id, Rejections: rejectionsPB(l)}}})
 		}
+		r.refuse(in.starting, l)
+		return
 	}
-	if request != nil {
-		r.refused(request, l)
+	in.answer(m.ack)
+}
+
+// answer answers every caller of the start; all but the first made it again.
+func (s *starting) answer(ack *contractv1.MissionAck) {
+	for i, tell := range s.answers {
+		mine := proto.CloneOf(ack)
+		mine.Duplicate = mine.Duplicate || i > 0 && ack.GetAccepted()
+		tell(mine)
 	}
-	return &contractv1.MissionAck{MissionId: q.GetMissionId(), Reason: reasonFor(q.GetCapability(), l), Rejections: rejectionsPB(l)}
+}
+
+// refuse answers a start that starts nothing. One that is made again while it waits for a person is one refusal.
+func (r *Robot) refuse(s *starting, l reject.List) {
+	if s.request != nil && !s.waits {
+		r.refused(s.request, l)
+	}
+	if !s.waits {
+		r.noteRefusal(s.asked, s.principal, l)
+	}
+	s.answer(&contractv1.MissionAck{
+		MissionId: s.asked.GetMissionId(), Reason: reasonFor(s.asked.GetCapability(), l), Rejections: rejectionsPB(l),
+	})
 }
 
 // refused counts a refused call of the task. One beyond its budget ends the task, by what is then measured.
@@ -50,24 +168,17 @@ func (r *Robot) refused(q *request, l reject.List) {
 	}
 }
 
-// repeated is the answer to the same start once more.
-func (m *motion) repeated() *contractv1.MissionAck {
-	ack := proto.CloneOf(m.ack)
-	ack.Duplicate = true
-	return ack
-}
-
 // fingerprint identifies what a start asks for, so that the same id with another body shows.
 type fingerprint [sha256.Size]byte
 
-// fingerprintOf hashes capability, task and arguments; arguments that mean the same have the same one.
-func fingerprintOf(q *contractv1.StartRequest) (key fingerprint) {
+// fingerprintOf hashes capability, task, arguments and who asks; arguments that mean the same have the same one.
+func fingerprintOf(q *contractv1.StartRequest, principal string) (key fingerprint) {
 	args := q.GetArgsJson()
 	if n, r := strictjson.Parse(args, strictjson.DefaultLimits()); r == nil {
 		args = strictjson.Canonical(n)
 	}
 	h := sha256.New()
-	for _, part := range []string{q.GetCapability(), q.GetTaskId(), string(args)} {
+	for _, part := range []string{q.GetCapability(), q.GetTaskId(), string(args), principal} {
 		h.Write([]byte(strconv.Itoa(len(part)) + ":" + part))
 	}
 	h.Sum(key[:0])
@@ -75,7 +186,7 @@ func fingerprintOf(q *contractv1.StartRequest) (key fingerprint) {
 }
 
 // requestOf finds the task a start serves, and refuses one without a usable id or with a task that nobody opened.
-func (r *Robot) requestOf(q *contractv1.StartRequest) (request *request, l reject.List) {
+func (r *Robot) requestOf(q *contractv1.StartRequest, principal string) (request *request, l reject.List) {
 	switch n := len(q.GetMissionId()); {
 	case n == 0:
 		l = append(l, reject.New(reject.MissingArgument, "a start needs a mission id of the caller's choice").In("mission_id"))
@@ -85,32 +196,34 @@ func (r *Robot) requestOf(q *contractv1.StartRequest) (request *request, l rejec
 	if q.GetTaskId() == "" {
 		return nil, l
 	}
-	request, unknown := r.tasks.find(q.GetTaskId())
+	request, unknown := r.tasks.find(q.GetTaskId(), principal)
 	return request, append(l, unknown...)
 }
 
-// tryStart judges the call and begins the mission, or answers a read-only one.
-func (r *Robot) tryStart(q *contractv1.StartRequest, key fingerprint, request *request) (*contractv1.MissionAck, reject.List) {
+// judgeStart judges the call on what is measured now. It returns the epoch of the caller's lease beside what was cleared.
+func (r *Robot) judgeStart(s *starting) (cleared gate.Cleared, epoch uint64, l reject.List) {
 	if err := r.look(); err != nil {
-		return nil, reject.List{reject.New(reject.StaleFact, "the driver does not answer: "+err.Error()).In("driver")}
+		return cleared, 0, reject.List{reject.New(reject.StaleFact, "the driver does not answer: "+err.Error()).In("driver")}
 	}
-	if c := r.cfg.Contract.Capability(q.GetCapability()); c == nil || !c.ReadOnly {
-		if l := r.mayMove(request); len(l) > 0 {
-			return nil, l
+	q, st := s.asked, r.standing()
+	c := r.cfg.Contract.Capability(q.GetCapability())
+	if c == nil || !c.ReadOnly {
+		if l := r.mayMove(s.request); len(l) > 0 {
+			return cleared, 0, l
 		}
 	}
-	s := r.snapshot()
-	cleared, l := r.cfg.Gate.Judge(gate.Call{Capability: q.GetCapability(), Args: q.GetArgsJson()}, s, r.standing(), r.licenceFor(request))
-	if len(l) > 0 {
-		return nil, l
+	if c != nil {
+		epoch, st.Held = r.mayHold(c.Holds, q.GetLease(), s.principal)
 	}
-	ack := &contractv1.MissionAck{MissionId: q.GetMissionId(), Accepted: true, NormalizedArgsJson: cleared.ArgsJSON()}
-	if cleared.Capability().ReadOnly {
-		ack.Facts = factsPB(r.cfg.Contract, s, objectArg(cleared))
-		return ack, nil
+	asking := r.approvals(s, epoch)
+	if asking != nil {
+		st.Approvals = asking
 	}
-	m := &motion{id: q.GetMissionId(), key: key, request: request, cleared: cleared, ack: proto.CloneOf(ack)}
-	return ack, r.begin(m)
+	cleared, l = r.cfg.Gate.Judge(gate.Call{Capability: q.GetCapability(), Args: q.GetArgsJson()}, r.snapshot(), st, r.licenceFor(s.request))
+	if len(l) > 0 && asking != nil {
+		l = asking.ask(l)
+	}
+	return cleared, epoch, l
 }
 
 // mayMove refuses a motion whatever it is: the task is closed or has no missions left, the body cannot move, another
@@ -127,8 +240,10 @@ func (r *Robot) mayMove(q *request) (l reject.List) {
 		return append(reject.List{reject.New(reject.Stopped, "the robot is stopped; a person must reset it")}, l...)
 	case last.Latch.Stopped, len(l) > 0: // the gate says the rest
 		return l
+	case r.stuckIntent():
+		return reject.List{unavailable(errors.New("the intent of another mission is still being written"))}
 	case r.missions.full():
-		return reject.List{reject.New(reject.Overloaded, "this robot has no more mission ids; it must be started anew").In("mission_id")}
+		return reject.List{reject.New(reject.Overloaded, "this robot has no more mission ids; its record must be begun anew").In("mission_id")}
 	}
 	for _, h := range []struct {
 		rule, says string
@@ -146,6 +261,14 @@ func (r *Robot) mayMove(q *request) (l reject.List) {
 	}
 	return l
 }
+
+// stuckIntent reports whether an intent takes so long to be written that the disk must be at fault.
+func (r *Robot) stuckIntent() bool {
+	return r.intended != nil && r.senses.elapsed-r.intended.since > intentWithin
+}
+
+// intentWithin is how long the record of an intent may take before it is told as a fault of the record.
+const intentWithin = 2 * time.Second
 
 // objectArg returns the object that a read-only call asks about; empty: about everything.
 func objectArg(c gate.Cleared) string {

@@ -9,8 +9,10 @@
 // A line that has more to serve than it can refuses at once: OVERLOADED, with AfterMS. A reader of events that does not
 // keep up is dropped: OVERLOADED, rule slow_reader, field from_seq, and Limit is the sequence number to go on from.
 //
-// What every transport keeps is the suite in transport/transporttest. A lease has messages in contract/v1 and no method
-// here yet.
+// A transport knows who calls, as far as it can, and tells the server by WithPrincipal; what a message says about its
+// sender is never believed.
+//
+// What every transport keeps is the suite in transport/transporttest.
 package transport
 
 import (
@@ -38,6 +40,12 @@ type Client interface {
 	Claim(context.Context, *contractv1.ClaimRequest) (*contractv1.Task, error)
 	// Task returns the robot's record of a task.
 	Task(context.Context, *contractv1.TaskRequest) (*contractv1.Task, error)
+	// AcquireLease asks for the right to move a resource for a while; BUSY names who holds it.
+	AcquireLease(context.Context, *contractv1.AcquireLeaseRequest) (*contractv1.LeaseReply, error)
+	// RenewLease keeps a lease, shown as it was last given. One that lapsed is NO_LEASE.
+	RenewLease(context.Context, *contractv1.RenewLeaseRequest) (*contractv1.LeaseReply, error)
+	// ReleaseLease gives a lease back. What moves under it is ended.
+	ReleaseLease(context.Context, *contractv1.ReleaseLeaseRequest) (*contractv1.LeaseReply, error)
 }
 
 // Server is a robot's end of the line: the same calls.

@@ -10,11 +10,14 @@ import (
 	"strconv"
 
 	contractv1 "interlock/contract/v1"
+	"interlock/transport"
 )
 
 // fakeRobot is a transport.Client with a tip, two cubes and a goal, just enough to play an agent against. Its answers have
 // the shape of a robot's: refusals inside replies, missions with events, facts in centimetres.
 type fakeRobot struct {
+	transport.Client // of which no more is asked than what is written here
+
 	tip       [3]float64
 	cubes     map[string][3]float64
 	held      string

@@ -13,8 +13,16 @@ import (
 	contractv1 "interlock/contract/v1"
 )
 
-// claimWithin bounds how long the closing claim may take once the run's own context has ended.
+// claimWithin bounds how long the closing claim may take once the run's own context has ended. Before that the claim has
+// the run's own time: a robot that measures a goal answers when it has.
 const claimWithin = 2 * time.Second
+
+// closing is the context of the closing claim: what asked for the run may be gone, and the claim is made all the same.
+func closing(ctx context.Context) (context.Context, context.CancelFunc) {
+	last, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(claimWithin, cancel) })
+	return last, func() { stop(); cancel() }
+}
 
 // Run plays one request: it opens the task, lets the model act, and closes the task with the model's claim or silence. The
 // error is one of ours (the line, the provider, the tracer); how the request came out is in the result, which is filled
@@ -259,7 +267,7 @@ func (l *loop) close(ctx context.Context, ended Ended, err error) (Result, error
 	if l.out.Claim == nil {
 		l.out.Claim = &contractv1.Claim{}
 	}
-	ctx, done := context.WithTimeout(context.WithoutCancel(ctx), claimWithin)
+	ctx, done := closing(ctx)
 	defer done()
 	task, claimErr := l.cfg.Client.Claim(ctx, &contractv1.ClaimRequest{TaskId: l.task.GetTaskId(), Claim: l.out.Claim})
 	if claimErr != nil {

@@ -3,10 +3,14 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
+	"strconv"
 	"sync"
 	"time"
 
 	contractv1 "interlock/contract/v1"
+	"interlock/transport/leasing"
+	"interlock/units"
 )
 
 // lookEvery is how often a conversation asks whether the robot is there and what it offers.
@@ -15,7 +19,8 @@ const lookEvery = 500 * time.Millisecond
 // distantRobot is a robot in another process, as a conversation knows it. The line remembers which verbs move nothing,
 // from the manifest that the brain's tools were made of.
 type distantRobot struct {
-	*namedLine
+	*leasing.Client // what moves for the conversation stops when the conversation dies
+	line            *namedLine
 
 	mu    sync.Mutex
 	looks map[string]bool
@@ -23,7 +28,7 @@ type distantRobot struct {
 
 // Describe implements transport.Client.
 func (d *distantRobot) Describe(ctx context.Context) (*contractv1.Manifest, error) {
-	m, err := d.namedLine.Describe(ctx)
+	m, err := d.Client.Describe(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -45,14 +50,14 @@ func (d *distantRobot) reads(verb string) bool {
 
 // operator is where the driver's stop is. It stays known when the robot is gone.
 func (d *distantRobot) operator() (string, error) {
-	list, err := operators(d.who, "")
+	list, err := operators(d.line.who, "")
 	if err != nil {
 		return "", err
 	}
 	for _, addr := range list {
 		return addr, nil
 	}
-	return "", fmt.Errorf("it is not known where the driver of %s is stopped", d.who)
+	return "", fmt.Errorf("it is not known where the driver of %s is stopped", d.line.who)
 }
 
 // distant makes a session with a robot that runs elsewhere, or will.
@@ -61,13 +66,16 @@ func (f *chatFlags) distant(s *session) error {
 	if _, err := line.now(); err != nil && !robotName.MatchString(f.robot) {
 		return err // no such robot can come
 	}
-	d := &distantRobot{namedLine: line}
+	d := &distantRobot{Client: leasing.New(line, "chat, process "+strconv.Itoa(os.Getpid()), units.LeaseRenew), line: line}
 	stop := distantLatch{addr: d.operator}
 	if f.operator != "" {
 		stop.addr = func() (string, error) { return f.operator, nil }
 	}
 	s.distant, s.looks, s.name, s.where = d, d.reads, f.robot, "another process, by "+f.robot
-	s.robot = &folded{client: d, guard: stop, end: func() error { line.end(); return nil }}
+	s.robot = &folded{client: d, guard: stop, end: func() error {
+		defer line.end()
+		return d.Close()
+	}}
 	return nil
 }
 
@@ -75,7 +83,7 @@ func (f *chatFlags) distant(s *session) error {
 func (d *distantRobot) watch(ctx context.Context, note func(string)) {
 	for last, first := "", true; ; first = false {
 		asking, done := context.WithTimeout(ctx, lineWithin)
-		m, err := d.namedLine.Describe(asking)
+		m, err := d.line.Describe(asking)
 		done()
 		now := ""
 		switch {
@@ -87,7 +95,7 @@ func (d *distantRobot) watch(ctx context.Context, note func(string)) {
 		switch {
 		case now == last && !first:
 		case now == "":
-			note("the robot " + d.who + " does not answer: " + err.Error() + "; what you ask for is refused until it does, and \"stop\" goes to its driver all the same")
+			note("the robot " + d.line.who + " does not answer: " + err.Error() + "; what you ask for is refused until it does, and \"stop\" goes to its driver all the same")
 		case last == "":
 			note(fmt.Sprintf("the robot %s is there (%s), with %d verbs", m.GetRobot(), m.GetMode(), len(m.GetCapabilities())))
 		default:

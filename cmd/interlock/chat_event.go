@@ -17,6 +17,7 @@ const (
 	evTask    = "task"    // a request was opened at the robot
 	evCall    = "call"    // a verb was asked for
 	evRefused = "refused" // the robot, or the agent before it, refused a call
+	evWaits   = "waits"   // a call waits for a person to allow it
 	evSeen    = "seen"    // a look was answered
 	evMission = "mission" // an event of a mission
 	evProse   = "prose"   // the brain wrote text that is no call

@@ -43,6 +43,8 @@ func (p palette) human(e *chatEvent) string {
 		return "  " + p.in(bold, "→ "+shown(e.Tool)) + " " + shown(e.Args) + "\n"
 	case evRefused:
 		return p.refused(e)
+	case evWaits:
+		return p.refused(e) + "    " + p.in(yellow, "waiting for a person, at most a minute: \"interlock approve\" in another terminal") + "\n"
 	case evSeen:
 		return p.facts("seen", e.Measured)
 	case evMission:

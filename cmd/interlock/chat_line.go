@@ -117,6 +117,10 @@ func (x *exchange) Start(ctx context.Context, q *contractv1.StartRequest) (*cont
 	x.mu.Unlock()
 	x.tell(chatEvent{Event: evCall, Task: q.GetTaskId(), Mission: q.GetMissionId(), Tool: q.GetCapability(), Args: string(q.GetArgsJson())})
 	ack, err := x.Client.Start(ctx, q)
+	if err == nil && onlyAPerson(ack) {
+		x.tell(chatEvent{Event: evWaits, Tool: q.GetCapability(), Mission: q.GetMissionId(), Refusals: refusalsOf(ack.GetRejections())})
+		ack, err = x.startOnceAllowed(ctx, q)
+	}
 	switch {
 	case err != nil:
 		return ack, err // the agent cancels what may have been started
@@ -130,6 +134,39 @@ func (x *exchange) Start(ctx context.Context, q *contractv1.StartRequest) (*cont
 		x.cancelAccepted(ctx, q.GetMissionId())
 	}
 	return ack, nil
+}
+
+// How long a call that a person may allow waits for one, and how often it is made again in the meantime.
+const (
+	allowWithin = time.Minute
+	allowEvery  = 500 * time.Millisecond
+)
+
+// onlyAPerson reports whether nothing but a person's word is missing, and there is somebody to give it.
+func onlyAPerson(ack *contractv1.MissionAck) bool {
+	for _, r := range ack.GetRejections() {
+		needs := r.GetCode() == string(reject.NeedsApproval) || r.GetCode() == string(reject.NotLicensed)
+		if !needs || r.GetRetry() != string(reject.AfterOperator) {
+			return false
+		}
+	}
+	return len(ack.GetRejections()) > 0
+}
+
+// startOnceAllowed makes the call again until a person has allowed it, something else refuses it, or nobody came.
+func (x *exchange) startOnceAllowed(ctx context.Context, q *contractv1.StartRequest) (*contractv1.MissionAck, error) {
+	waiting, done := context.WithTimeout(ctx, allowWithin)
+	defer done()
+	for {
+		select {
+		case <-time.After(allowEvery):
+		case <-waiting.Done():
+		}
+		ack, err := x.Client.Start(ctx, q)
+		if err != nil || !onlyAPerson(ack) || waiting.Err() != nil {
+			return ack, err
+		}
+	}
 }
 
 // cancelAccepted cancels a mission that was asked for before the cancel and accepted after it.

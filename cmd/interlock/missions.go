@@ -4,7 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
+	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 
 	contractv1 "interlock/contract/v1"
 	"interlock/reject"
+	"interlock/robot/audit"
 	"interlock/transport"
 )
 
@@ -39,7 +41,7 @@ func newMissions() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			list, err := begunOf(e.Name)
+			list, err := begunOf(e)
 			if err != nil {
 				return err
 			}
@@ -63,19 +65,48 @@ func newMissions() *cobra.Command {
 	return c
 }
 
-// begunOf is the list of missions that the robot keeps for people.
-func begunOf(name string) (list []begun, err error) {
-	if name == "" {
+// begun is a mission that was begun, as the record tells it.
+type begun struct {
+	Mission    string    `json:"mission"`
+	Capability string    `json:"capability"`
+	Task       string    `json:"task,omitempty"`
+	Args       string    `json:"args"`
+	At         time.Time `json:"at"`
+}
+
+const (
+	keptBegun    = 64  // latest missions that are listed
+	maxShownArgs = 512 // bytes of arguments that are shown
+)
+
+// begunOf is the list of the latest missions in the robot's record.
+func begunOf(e entry) (list []begun, err error) {
+	if e.Audit == "" {
 		return nil, badInput(errors.New("missions are listed for the robots of this user, by name"))
 	}
-	path, err := runtimeFile(name + missionsSuffix)
+	r, err := audit.NewReader(e.Audit)
 	if err != nil {
 		return nil, err
 	}
-	if err := readWhole(path, &list); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
+	defer func() { err = errors.Join(err, r.Close()) }()
+	for {
+		line, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return list, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if i := line.Record.GetIntent(); i != nil {
+			args := i.GetArgsJson()
+			at := time.UnixMilli(line.Record.GetWallMs())
+			list = append(list, begun{i.GetMissionId(), i.GetCapability(), i.GetTaskId(), string(args[:min(len(args), maxShownArgs)]), at})
+			list = list[max(0, len(list)-keptBegun):]
+		}
+		if v := line.Record.GetVoid(); v != nil {
+			list = slices.DeleteFunc(list, func(b begun) bool { return b.Mission == v.GetMissionId() })
+		}
 	}
-	return list, nil
 }
 
 func stateOfMission(ctx context.Context, l transport.Client, b begun) missionState {

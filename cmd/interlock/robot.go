@@ -19,7 +19,9 @@ import (
 	"interlock/body"
 	"interlock/contract"
 	"interlock/robot"
+	"interlock/robot/audit"
 	"interlock/robot/gate"
+	"interlock/robot/operator"
 	"interlock/robot/skill"
 	"interlock/transport/connect"
 	"interlock/units"
@@ -27,7 +29,9 @@ import (
 
 // robotOptions are the flags of `interlock robot`.
 type robotOptions struct {
-	contract, name, listen, driver, operator, plant, latchFile string
+	contract, name, listen, driver, operator, plant, latchFile, audit string
+
+	callers []string
 }
 
 func newRobot() *cobra.Command {
@@ -46,7 +50,11 @@ runs, in whatever order they start. A driver that is lost is a fault that the ro
 survives. What no sensor of the driver can fill is withdrawn, and said.
 
 Asked to end (Ctrl-C, SIGTERM) it halts what moves and waits for standstill, at
-most 5 s. Other commands find it by its name: interlock robots lists them.`,
+most 5 s. Other commands find it by its name: interlock robots lists them.
+
+What it does is on record before it moves (interlock audit). Without a record that
+can be written nothing moves; a stop always works. What needs a person waits for
+one (interlock approve).`,
 		Example: `  interlock robot robots/so101-tabletop.yaml
   interlock robot robots/so101-tabletop.yaml --driver unix:driver.sock --operator unix:operator.sock`,
 		Args: args(cobra.ExactArgs(1)),
@@ -72,6 +80,8 @@ most 5 s. Other commands find it by its name: interlock robots lists them.`,
 	f.StringVar(&o.operator, "operator", "", "where a person stops and resets the driver (default: a unix socket of this user)")
 	f.StringVar(&o.plant, "plant", "", "the plant of the driver that is started; without it the simulator is inside")
 	f.StringVar(&o.latchFile, "latch-file", "", "the latch file of the driver that is started")
+	f.StringVar(&o.audit, "audit", "", "folder of the record (default: one in the state folder of this user, by name)")
+	f.StringSliceVar(&o.callers, "caller", nil, "name a further caller with a token of its own (NAME.token beside the robot's); what one starts no other can end")
 	return c
 }
 
@@ -85,6 +95,14 @@ func (o *robotOptions) fill(robot string) error {
 	case o.driver != "" && (o.plant != "" || o.latchFile != ""):
 		return badInput(errors.New("--plant and --latch-file are for a driver that is started here; --driver names one that runs"))
 	}
+	for i, c := range o.callers {
+		if !robotName.MatchString(c) || slices.Contains(o.callers[:i], c) {
+			return badInput(fmt.Errorf("--caller: %q is no name, or was given before: small letters, digits, _ and -, at most 40", c))
+		}
+	}
+	if err := orElse(&o.audit, stateFile, o.name+".audit"); err != nil {
+		return err
+	}
 	return orElse(&o.operator, runtimeAddr, o.name+".operator")
 }
 
@@ -96,6 +114,9 @@ type served struct {
 
 	speaks sync.Mutex
 	robot  *robot.Robot // made once the driver's body is known
+	log    *audit.Log
+	past   *audit.History
+	person string // address of the person's listener
 }
 
 // say tells whoever looks at the process.
@@ -111,7 +132,14 @@ const standWithin = 3 * time.Second
 
 // run serves until ctx ends.
 func (s *served) run(ctx context.Context) (err error) {
-	me := entry{Name: s.options.name, Driver: s.options.driver, Operator: s.options.operator, ContractHash: s.contract.Hash(), PID: os.Getpid(), Started: time.Now().UTC()}
+	me := entry{
+		Name: s.options.name, Driver: s.options.driver, Operator: s.options.operator, Audit: s.options.audit,
+		ContractHash: s.contract.Hash(), PID: os.Getpid(), Started: time.Now().UTC(),
+	}
+	if me.Person, err = runtimeAddr(me.Name + ".person"); err != nil {
+		return err
+	}
+	s.person = me.Person
 	if _, err := skill.NewPlanner(s.contract, skill.Solver(s.contract.Solver)); err != nil { // before anybody waits for a driver
 		return badInput(err)
 	}
@@ -123,10 +151,10 @@ func (s *served) run(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { _ = l.Close() }()
-	list, err := newLedger(me.Name, s.say)
-	if err != nil {
-		return err
+	if s.log, s.past, err = audit.Open(s.options.audit, audit.Options{}); err != nil {
+		return badInput(err)
 	}
+	defer func() { err = errors.Join(err, s.log.Close()) }()
 	if me.Driver == "" {
 		if me.Driver, err = runtimeAddr(me.Name + ".driver"); err != nil {
 			return err
@@ -139,7 +167,7 @@ func (s *served) run(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, me.remove()) }()
-	f := &front{note: list.note}
+	f := &front{}
 	serving, endServing := context.WithCancel(context.WithoutCancel(ctx))
 	ended := make(chan error, 1)
 	go func() { ended <- connect.Serve(serving, l, f, options) }()
@@ -169,6 +197,13 @@ func (s *served) listen(ctx context.Context, me *entry) (net.Listener, connect.O
 		return nil, connect.Options{}, err
 	}
 	o := connect.Options{Token: token}
+	for _, name := range s.options.callers {
+		token, err := connect.Token(filepath.Join(dir, me.Name+"."+name+".token"))
+		if err != nil {
+			return nil, o, err
+		}
+		o.Callers = append(o.Callers, connect.Caller{Name: name, Token: token})
+	}
 	l, err := connect.Listen(ctx, s.options.listen, o)
 	if err != nil {
 		return nil, o, badInput(err)
@@ -187,6 +222,11 @@ func (s *served) drive(ctx context.Context, f *front, addr string) error {
 		return ignoreEnd(ctx, err)
 	}
 	f.open(s.robot)
+	endListening, err := s.listenToPersons(ctx)
+	if err != nil {
+		return err
+	}
+	defer endListening()
 	keeping, endKeeping := context.WithCancel(context.WithoutCancel(ctx))
 	var keeper sync.WaitGroup
 	keeper.Go(func() {
@@ -232,8 +272,27 @@ func (s *served) make(line *link, d body.Description) error {
 	}
 	s.robot, err = robot.New(robot.Config{
 		Contract: s.contract, Alignment: a, Gate: g, Body: line, Pacer: robot.Waiting(), MaxMissions: missionBudget, Beat: units.Beat,
+		Journal: s.log, Past: s.past, Version: revision(), Desk: operator.NewDesk(operator.Config{FirstNumber: s.past.RequestNumber + 1}),
 	})
 	return err
+}
+
+// listenToPersons opens the listener for what a person decides at the robot. end closes it.
+func (s *served) listenToPersons(ctx context.Context) (end func(), err error) {
+	serving, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	l, err := operator.Listen(ctx, s.person)
+	if err != nil {
+		cancel()
+		return nil, err
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- operator.Serve(serving, l, s.robot.Person()) }()
+	return func() {
+		cancel()
+		if err := <-ended; err != nil {
+			s.say("the person's listener: " + err.Error())
+		}
+	}, nil
 }
 
 // another takes a body that came back as another one. Joints that differ are not moved: limits and kinematics are theirs.

@@ -10,10 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"time"
-
-	contractv1 "interlock/contract/v1"
 )
 
 // entry is how a robot of this user is found: a file in the runtime folder. One that was left behind by a robot that died
@@ -24,6 +21,8 @@ type entry struct {
 	TokenFile    string    `json:"token_file"`
 	Driver       string    `json:"driver"`
 	Operator     string    `json:"operator"` // where a person stops and resets the driver
+	Person       string    `json:"person"`   // where a person approves, takes and resolves
+	Audit        string    `json:"audit"`    // folder of its record
 	ContractHash string    `json:"contract_hash"`
 	PID          int       `json:"pid"`
 	Started      time.Time `json:"started"`
@@ -177,47 +176,4 @@ func namesOf(list []entry) string {
 		names = append(names, e.Name)
 	}
 	return strings.Join(names, ", ")
-}
-
-// begun is a mission that was accepted, as `interlock missions` finds it.
-type begun struct {
-	Mission    string    `json:"mission"`
-	Capability string    `json:"capability"`
-	Task       string    `json:"task,omitempty"`
-	Args       string    `json:"args"`
-	At         time.Time `json:"at"`
-}
-
-const (
-	missionsSuffix = ".missions.json"
-	keptBegun      = 64  // latest missions that are listed
-	maxShownArgs   = 512 // bytes of arguments that are kept
-)
-
-// ledger keeps the latest missions of a robot for people. It decides nothing.
-type ledger struct {
-	path string
-	say  func(string)
-
-	mu   sync.Mutex
-	list []begun
-}
-
-func newLedger(name string, say func(string)) (*ledger, error) {
-	path, err := runtimeFile(name + missionsSuffix)
-	if err != nil {
-		return nil, err
-	}
-	return &ledger{path: path, say: say}, writeWhole(path, []begun{})
-}
-
-func (l *ledger) note(q *contractv1.StartRequest) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	args := q.GetArgsJson()
-	l.list = append(l.list, begun{q.GetMissionId(), q.GetCapability(), q.GetTaskId(), string(args[:min(len(args), maxShownArgs)]), time.Now()})
-	l.list = l.list[max(0, len(l.list)-keptBegun):]
-	if err := writeWhole(l.path, l.list); err != nil {
-		l.say("the list of missions was not written: " + err.Error())
-	}
 }

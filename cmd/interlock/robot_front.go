@@ -13,8 +13,6 @@ import (
 
 // front is the robot as its listener knows it: there before the driver is, and saying what it waits for.
 type front struct {
-	note func(*contractv1.StartRequest) // of each mission that was accepted
-
 	mu    sync.Mutex
 	robot *robot.Robot
 }
@@ -64,11 +62,7 @@ func (f *front) OpenTask(ctx context.Context, q *contractv1.OpenTaskRequest) (*c
 
 // Start implements transport.Server.
 func (f *front) Start(ctx context.Context, q *contractv1.StartRequest) (*contractv1.MissionAck, error) {
-	ack, err := through(ctx, f, q, (*robot.Robot).Start)
-	if ack.GetAccepted() && !ack.GetDuplicate() && len(ack.GetFacts()) == 0 {
-		f.note(q)
-	}
-	return ack, err
+	return through(ctx, f, q, (*robot.Robot).Start)
 }
 
 // Cancel implements transport.Server.
@@ -98,4 +92,19 @@ func (f *front) Claim(ctx context.Context, q *contractv1.ClaimRequest) (*contrac
 // Task implements transport.Server.
 func (f *front) Task(ctx context.Context, q *contractv1.TaskRequest) (*contractv1.Task, error) {
 	return through(ctx, f, q, (*robot.Robot).Task)
+}
+
+// AcquireLease implements transport.Server.
+func (f *front) AcquireLease(ctx context.Context, q *contractv1.AcquireLeaseRequest) (*contractv1.LeaseReply, error) {
+	return through(ctx, f, q, (*robot.Robot).AcquireLease)
+}
+
+// RenewLease implements transport.Server.
+func (f *front) RenewLease(ctx context.Context, q *contractv1.RenewLeaseRequest) (*contractv1.LeaseReply, error) {
+	return through(ctx, f, q, (*robot.Robot).RenewLease)
+}
+
+// ReleaseLease implements transport.Server.
+func (f *front) ReleaseLease(ctx context.Context, q *contractv1.ReleaseLeaseRequest) (*contractv1.LeaseReply, error) {
+	return through(ctx, f, q, (*robot.Robot).ReleaseLease)
 }

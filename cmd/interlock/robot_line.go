@@ -130,6 +130,21 @@ func (l *namedLine) Task(ctx context.Context, q *contractv1.TaskRequest) (*contr
 	return onLine(ctx, l, q, transport.Client.Task)
 }
 
+// AcquireLease implements transport.Client.
+func (l *namedLine) AcquireLease(ctx context.Context, q *contractv1.AcquireLeaseRequest) (*contractv1.LeaseReply, error) {
+	return onLine(ctx, l, q, transport.Client.AcquireLease)
+}
+
+// RenewLease implements transport.Client.
+func (l *namedLine) RenewLease(ctx context.Context, q *contractv1.RenewLeaseRequest) (*contractv1.LeaseReply, error) {
+	return onLine(ctx, l, q, transport.Client.RenewLease)
+}
+
+// ReleaseLease implements transport.Client.
+func (l *namedLine) ReleaseLease(ctx context.Context, q *contractv1.ReleaseLeaseRequest) (*contractv1.LeaseReply, error) {
+	return onLine(ctx, l, q, transport.Client.ReleaseLease)
+}
+
 // answers reports whether a call was answered by a robot, even if by a refusal.
 func answers(err error) bool {
 	var l reject.List

@@ -26,19 +26,8 @@ func newVersion() *cobra.Command {
 // version identifies this program: the revision it was built from, or, where the build kept none, the hash of the
 // program itself. Two programs of one version behave alike.
 func version() string {
-	if info, ok := debug.ReadBuildInfo(); ok {
-		revision, dirty := "", false
-		for _, s := range info.Settings {
-			switch s.Key {
-			case "vcs.revision":
-				revision = s.Value
-			case "vcs.modified":
-				dirty = s.Value == "true"
-			}
-		}
-		if revision != "" && !dirty {
-			return revision
-		}
+	if revision := revision(); revision != "" {
+		return revision
 	}
 	path, err := os.Executable()
 	if err != nil {
@@ -50,4 +39,24 @@ func version() string {
 	}
 	sum := sha256.Sum256(program)
 	return "program " + hex.EncodeToString(sum[:8])
+}
+
+// revision is what the program was built from; empty where the build kept none, or had changes that were no part of it.
+func revision() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return ""
+	}
+	revision := ""
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			revision = s.Value
+		case "vcs.modified":
+			if s.Value == "true" {
+				return ""
+			}
+		}
+	}
+	return revision
 }

@@ -46,8 +46,17 @@ type Licence interface {
 type Standing struct {
 	Stopped    bool
 	StopNumber uint64
-	BusyWith   string    // mission that moves the robot; empty: none
-	StartRad   []float64 // commanded joints, radians
+	BusyWith   string      // mission that moves the robot; empty: none
+	StartRad   []float64   // commanded joints, radians
+	Held       reject.List // why the caller may not move what the capability holds: another's lease, or one that is not good
+	Approvals  Approvals   // what persons allowed; nil: there is nobody to ask
+}
+
+// Approvals says whether a person let an act pass.
+type Approvals interface {
+	// Approved is asked of a call that only lacks a person's word, with its canonical arguments and every reason why it
+	// needs one. It returns what names the approval.
+	Approved(capability string, argsJSON []byte, because reject.List) (approval string, ok bool)
 }
 
 // Call is one request as it came over the line.
@@ -94,6 +103,7 @@ type Cleared struct {
 	argsJSON   []byte
 	plan       Plan
 	stopNumber uint64
+	approval   string
 }
 
 // OK reports whether the value was made by Judge.
@@ -115,6 +125,9 @@ func (c Cleared) Plan() Plan { return c.plan }
 // StopNumber returns the number of the last stop known when the call was judged; a motion captures it.
 func (c Cleared) StopNumber() uint64 { return c.stopNumber }
 
+// Approval names what a person allowed, without which the call would have been refused; empty: it needed nobody.
+func (c Cleared) Approval() string { return c.approval }
+
 // Judge decides whether the call may run now. Either the list is empty and the Cleared is good, or the list holds
 // every fault of the first stage that found one and the Cleared is zero. Without a snapshot nothing is known.
 func (g *Gate) Judge(call Call, w *world.Snapshot, st Standing, lic Licence) (Cleared, reject.List) {
@@ -130,7 +143,9 @@ func (g *Gate) Judge(call Call, w *world.Snapshot, st Standing, lic Licence) (Cl
 	if j.capability == nil {
 		return Cleared{}, reject.List{reject.New(reject.NotPermitted, "this gate has no contract").In("capability")}
 	}
-	return Cleared{capability: j.capability, args: j.args, argsJSON: strictjson.Canonical(j.node), plan: j.plan, stopNumber: st.StopNumber}, nil
+	return Cleared{
+		capability: j.capability, args: j.args, argsJSON: strictjson.Canonical(j.node), plan: j.plan, stopNumber: st.StopNumber, approval: j.approval,
+	}, nil
 }
 
 // disclosed takes the limits out of refusals where the contract hides bounds, whoever wrote them.

@@ -21,8 +21,9 @@ type judgement struct {
 	capability *contract.Capability
 	args       contract.Args
 	kinematics contract.Kinematics
-	asks       reject.List // soft conditions that are false, for stage 8
+	asks       reject.List // what a person may allow: soft conditions that are false, objects outside the licence
 	plan       Plan
+	approval   string
 }
 
 // arguments is the field of a fault that concerns the arguments as a whole.
@@ -81,7 +82,7 @@ func (j *judgement) offered() (names []string) {
 	return names
 }
 
-// free is stage 3: a stop refuses every motion, and so does a motion that runs.
+// free is stage 3: a stop refuses every motion, and so do a motion that runs and a lease that another holds.
 func (j *judgement) free() (l reject.List) {
 	if j.capability.ReadOnly {
 		return nil
@@ -92,7 +93,7 @@ func (j *judgement) free() (l reject.List) {
 	if busy := j.standing.BusyWith; busy != "" {
 		l = append(l, reject.New(reject.Busy, "mission "+quote(busy)+" is moving the "+strings.Join(j.capability.Holds, ", ")).In("holds").Saw(quote(busy), "", ""))
 	}
-	return l
+	return append(l, j.standing.Held...)
 }
 
 // compared is stage 5: bound names, objects that must be in sight, and conditions that only compare.
@@ -220,5 +221,21 @@ func fieldOf(c *contract.Condition, o contract.Outcome, capability *contract.Cap
 	return o.Cause.Fact
 }
 
-// approved is stage 8: a soft condition that does not hold needs a person.
-func (j *judgement) approved() reject.List { return j.asks }
+// approved is stage 8: what a person may allow needs one who did.
+func (j *judgement) approved() reject.List {
+	if len(j.asks) == 0 {
+		return nil
+	}
+	if j.standing.Approvals == nil {
+		for i := range j.asks {
+			j.asks[i].Retry = reject.AsChanged // nobody will ever allow this one
+		}
+		return j.asks
+	}
+	approval, ok := j.standing.Approvals.Approved(j.capability.Name, strictjson.Canonical(j.node), j.asks)
+	if !ok {
+		return j.asks
+	}
+	j.approval = approval
+	return nil
+}

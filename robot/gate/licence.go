@@ -10,8 +10,20 @@ import (
 )
 
 // licensed is stage 7: an object the request does not name may not be changed, whether the call names it or it is only
-// where the verb takes effect.
-func (j *judgement) licensed() (l reject.List) {
+// where the verb takes effect. Where a person can be asked, that waits for stage 8.
+func (j *judgement) licensed() reject.List {
+	l := j.unlicensed()
+	if j.standing.Approvals == nil || slices.ContainsFunc(l, func(r reject.Rejection) bool { return r.Code != reject.NotLicensed }) {
+		return l
+	}
+	for _, r := range l {
+		r.Retry = reject.AfterOperator
+		j.asks = append(j.asks, r)
+	}
+	return nil
+}
+
+func (j *judgement) unlicensed() (l reject.List) {
 	if j.licence == nil {
 		return nil
 	}

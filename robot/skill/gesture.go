@@ -3,17 +3,20 @@ package skill
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"interlock/arm"
 	"interlock/contract"
+	"interlock/reject"
 	"interlock/units"
 )
 
-// gesture is a contract's table of keyframes as configurations of the arm.
+// gesture is what a contract's tables of keyframes make the arm do.
 type gesture struct {
 	name   string
-	frames []frame
+	by     string             // the argument that chooses the table; empty: there is one
+	tables map[string][]frame // by the argument's word
 }
 
 type frame struct {
@@ -28,10 +31,15 @@ var jointNames = [arm.JointCount]string{"pan", "lift", "elbow", "wrist_flex", "w
 // readGestures turns the contract's tables into configurations and refuses those that cannot be played as written.
 func (p *Planner) readGestures() error {
 	var wrong contract.Problems
-	for _, table := range p.contract.Gestures {
-		g, problems := p.gestureOf(table)
-		wrong = append(wrong, problems...)
-		p.gestures[table.Skill] = g
+	for i := range p.contract.Gestures {
+		g := &p.contract.Gestures[i]
+		made := gesture{name: g.Skill, by: g.By, tables: map[string][]frame{}}
+		for j := range g.Tables {
+			frames, problems := p.framesOf(g, &g.Tables[j])
+			wrong = append(wrong, problems...)
+			made.tables[g.Tables[j].Choice] = frames
+		}
+		p.gestures[g.Skill] = made
 	}
 	if len(wrong) > 0 {
 		return wrong
@@ -39,14 +47,13 @@ func (p *Planner) readGestures() error {
 	return nil
 }
 
-func (p *Planner) gestureOf(table contract.Gesture) (g gesture, wrong contract.Problems) {
-	g.name = table.Skill
+// framesOf turns one table into configurations.
+func (p *Planner) framesOf(g *contract.Gesture, table *contract.KeyframeTable) (frames []frame, wrong contract.Problems) {
 	var at arm.Joints
 	known := [arm.JointCount]bool{}
 	for i, k := range table.Keyframes {
 		problem := func(line, column int, code, says string) {
-			path := fmt.Sprintf("gestures.%s.keyframes[%d]", table.Skill, i)
-			wrong = append(wrong, contract.Problem{Line: line, Column: column, Code: code, Path: path, Message: says})
+			wrong = append(wrong, contract.Problem{Line: line, Column: column, Code: code, Path: g.Path(table, i), Message: says})
 		}
 		switch k.Pose {
 		case "":
@@ -68,17 +75,30 @@ func (p *Planner) gestureOf(table contract.Gesture) (g gesture, wrong contract.P
 		}
 		if n := slices.Index(known[:], false); n >= 0 {
 			problem(k.Line, k.Column, "missing-key", "the first keyframe says where every joint is; "+jointNames[n]+" is missing")
-			return g, wrong
+			return frames, wrong
 		}
-		g.frames = append(g.frames, frame{at, k.Over})
+		frames = append(frames, frame{at, k.Over})
 		if i == 0 || len(wrong) > 0 {
 			continue
 		}
-		if says := p.tooFast(g.name, g.frames[i-1], g.frames[i]); says != "" {
-			problem(k.Line, k.Column, "too-fast", says)
+		if code, says := p.unplayable(g.Skill, frames[i-1], frames[i]); code != "" {
+			problem(k.Line, k.Column, code, says)
 		}
 	}
-	return g, wrong
+	return frames, wrong
+}
+
+// unplayable says why the arm cannot get from one frame to the next as written, with a code for the file; empty: it can.
+func (p *Planner) unplayable(skill string, from, to frame) (code, says string) {
+	if says := p.tooFast(skill, from, to); says != "" {
+		return "too-fast", says
+	}
+	// With open jaws the hand is larger; a call is swept with the jaws as they are then.
+	line := arm.Trajectory{{Name: skill, Segment: arm.Segment{From: from.at.With(arm.JawClosedRad), To: to.at.With(arm.JawClosedRad), T: to.over}}}
+	if b, blocked := p.swept(line); blocked {
+		return "blocked", b.Refusal().Says
+	}
+	return "", ""
 }
 
 // tooFast says which joint cannot get from one frame to the next in time, within the limits of every capability that
@@ -103,13 +123,26 @@ func (p *Planner) tooFast(skill string, from, to frame) string {
 	return ""
 }
 
-// gesture plays the table: to its first frame in whatever time that takes, then as written.
-func (d *draft) gesture(g gesture) {
-	for i, f := range g.frames {
+// gesture plays a table: to its first frame in whatever time that takes, then as written.
+func (d *draft) gesture(g gesture) *reject.Rejection {
+	choice := ""
+	if g.by != "" {
+		v, given := d.request.Args.Get(g.by)
+		if !given {
+			return refuse(reject.MissingArgument, g.by, g.name+" needs "+g.by)
+		}
+		choice = v.Text
+	}
+	frames, known := g.tables[choice]
+	if !known {
+		return refuse(reject.NotInEnum, g.by, g.name+" has no keyframes for "+strconv.Quote(choice))
+	}
+	for i, f := range frames {
 		phase := g.name
 		if i == 0 {
 			phase = "begin"
 		}
 		d.to(phase, f.over, f.at.With(d.at[arm.Jaw]))
 	}
+	return nil
 }

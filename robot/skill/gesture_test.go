@@ -109,12 +109,12 @@ func TestGestureReturnsToItsOrigin(t *testing.T) {
 		t.Fatal(r)
 	}
 	player := &Player{plan: plan}
-	at, _, _ := player.Next(time.Second)
+	at, _, _, _ := player.Next(time.Second, nil)
 	back, err := player.Back(at)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if end, _, done := back.Next(back.Duration()); !done || arm.Servos(end) != start {
+	if end, _, done, _ := back.Next(back.Duration(), nil); !done || arm.Servos(end) != start {
 		t.Errorf("back at %v", end)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"interlock/arm"
@@ -51,6 +52,7 @@ type Planner struct {
 	solver   Solver
 	keepOuts []arm.KeepOut
 	gestures map[string]gesture // by skill
+	sources  map[string]*registered
 }
 
 var _ gate.Planner = (*Planner)(nil)
@@ -79,13 +81,13 @@ func NewPlanner(c *contract.Contract, solver Solver, keepOuts ...arm.KeepOut) (*
 	return p, nil
 }
 
-// Skills lists the skills it can plan; gestures are those that the contract has a table for.
+// Skills lists the skills it can plan; gestures are those that the contract has a table for, policies those of its sources.
 func (p *Planner) Skills() []string {
 	list := []string{MoveTo, Home, Pick, Place, OpenGripper, CloseGripper}
 	for _, g := range p.contract.Gestures {
 		list = append(list, g.Skill)
 	}
-	return list
+	return append(list, p.policies()...)
 }
 
 // Fresh returns the kinematics for one judgement, which remember what they solved.
@@ -117,7 +119,11 @@ func (p *Planner) Plan(r gate.PlanRequest, k contract.Kinematics) (gate.Plan, *r
 		d.to("close", leastJaw, d.at.Joints().With(arm.JawClosedRad))
 	default:
 		if g, known := p.gestures[r.Capability.Skill]; known {
-			d.gesture(g)
+			refusal = d.gesture(g)
+			break
+		}
+		if name, policy := strings.CutPrefix(r.Capability.Skill, contract.PolicyPrefix); policy {
+			refusal = d.policy(name)
 			break
 		}
 		refusal = refuse(reject.NotPermitted, "skill", "no planner plays the skill "+strconv.Quote(r.Capability.Skill))
@@ -131,7 +137,7 @@ func (p *Planner) Plan(r gate.PlanRequest, k contract.Kinematics) (gate.Plan, *r
 	if refusal != nil {
 		return nil, refusal
 	}
-	plan := &Plan{path: d.path, chain: p.chain, limits: d.limits}
+	plan := &Plan{path: d.path, chain: p.chain, limits: d.limits, source: d.source}
 	if p.solver != DLSLast {
 		plan.swept = p.swept
 	}
@@ -148,6 +154,7 @@ type draft struct {
 	path    arm.Trajectory
 	broken  bool       // a segment could not be made
 	target  units.Vec3 // of the tip, for a move
+	source  *registered
 }
 
 // draft starts a plan at the commanded joints, within the capability's limits tightened by the call.

@@ -9,20 +9,26 @@ import (
 	"interlock/robot/gate"
 )
 
-// Plan is a planned motion of the arm.
+// Plan is a planned motion of the arm: a path, and after it what a source plays, where the verb has one.
 type Plan struct {
 	path   arm.Trajectory
 	chain  *arm.Chain
 	limits arm.SpeedLimits
 	swept  func(arm.Trajectory) (arm.Blocked, bool) // nil in the lab
+	source *registered                              // nil: the path is all
 }
 
 var _ gate.Plan = (*Plan)(nil)
 
-// Duration returns how long the motion takes.
-func (p *Plan) Duration() time.Duration { return p.path.Duration() }
+// Duration returns how long the motion takes; with a source, how long at most.
+func (p *Plan) Duration() time.Duration {
+	if p.source != nil {
+		return p.path.Duration() + p.source.is.Bound
+	}
+	return p.path.Duration()
+}
 
-// Path returns a copy of the plan's phases.
+// Path returns a copy of the plan's phases: all that is known before the arm moves.
 func (p *Plan) Path() arm.Trajectory { return append(arm.Trajectory(nil), p.path...) }
 
 // Limits returns the speed limits that the plan keeps.
@@ -34,9 +40,11 @@ var (
 	ErrNoWayBack  = errors.New("skill: no way back from there")
 )
 
-// Player plays one plan. It holds no time of its own: the caller says how long ago the motion started.
+// Player plays one plan. It holds no time of its own: the caller says how long ago the motion started. It is for one
+// goroutine.
 type Player struct {
-	plan *Plan
+	plan    *Plan
+	playing *performance // of the plan's source, once it began
 }
 
 // Play returns the player of a cleared call. The zero Cleared, a call without a motion and a plan of another planner
@@ -57,18 +65,37 @@ func Play(c gate.Cleared) (*Player, error) {
 
 // Next returns where the joints should be at the time since the start, in radians in the driver's order, the phase
 // that instant belongs to, and whether the motion has ended. From the end on the positions are exactly the plan's end.
-func (p *Player) Next(elapsed time.Duration) (positionsRad []float64, phase string, done bool) {
+// observedRad is what the encoders read now, for a source; it may be empty.
+//
+// While a source says nothing the positions stay, and Next takes no longer than a part of a tick. The error ends the
+// motion: a source that failed, fell silent or went past its bound.
+func (p *Player) Next(elapsed time.Duration, observedRad []float64) (positionsRad []float64, phase string, done bool, err error) {
 	q, phase, _ := p.plan.path.At(elapsed)
-	return q[:], phase, elapsed >= p.plan.Duration()
+	after := elapsed - p.plan.path.Duration()
+	if after < 0 || p.plan.source == nil {
+		return q[:], phase, after >= 0, nil
+	}
+	if p.playing == nil {
+		p.playing = p.plan.source.perform(q[:])
+	}
+	return p.playing.next(after, observedRad)
 }
 
-// Duration returns how long the motion takes.
+// End ends what a source still does for this motion. It waits for nothing and may be called more than once.
+func (p *Player) End() {
+	if p.playing != nil {
+		p.playing.end()
+	}
+}
+
+// Duration returns how long the motion takes; with a source, how long at most.
 func (p *Player) Duration() time.Duration { return p.plan.Duration() }
 
-// Back returns a player that brings the arm from the commanded joints fromRad to where this motion started, within the
-// same limits: what on_cancel: return_to_origin asks for. The jaw keeps its commanded angle. A way that is blocked is
-// none.
+// Back ends this motion and returns a player that brings the arm from the commanded joints fromRad to where it started,
+// within the same limits: what on_cancel: return_to_origin asks for. The jaw keeps its commanded angle. A way that is
+// blocked is none.
 func (p *Player) Back(fromRad []float64) (*Player, error) {
+	p.End()
 	from, ok := arm.ServosOf(fromRad)
 	if !ok {
 		return nil, ErrNoWayBack

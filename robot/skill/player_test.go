@@ -35,9 +35,9 @@ func TestPlayEndsExactlyAndRepeats(t *testing.T) {
 	end, _ := path.End()
 	seen := map[string]bool{}
 	for at := time.Duration(0); ; at += 20 * time.Millisecond {
-		q, phase, done := a.Next(at)
-		q2, phase2, done2 := b.Next(at)
-		if arm.Servos(q) != arm.Servos(q2) || phase != phase2 || done != done2 {
+		q, phase, done, err := a.Next(at, nil)
+		q2, phase2, done2, _ := b.Next(at, nil)
+		if err != nil || arm.Servos(q) != arm.Servos(q2) || phase != phase2 || done != done2 {
 			t.Fatalf("two players differ at %v", at)
 		}
 		seen[phase] = true
@@ -50,11 +50,11 @@ func TestPlayEndsExactlyAndRepeats(t *testing.T) {
 		}
 	}
 	for _, at := range []time.Duration{a.Duration(), a.Duration() + time.Nanosecond, time.Hour} {
-		if q, _, done := a.Next(at); arm.Servos(q) != end || !done {
+		if q, _, done, _ := a.Next(at, nil); arm.Servos(q) != end || !done {
 			t.Errorf("at %v: %v, %v, want exactly %v", at, q, done, end)
 		}
 	}
-	if q, phase, done := a.Next(-time.Second); arm.Servos(q) != path[0].From || phase != "above" || done {
+	if q, phase, done, _ := a.Next(-time.Second, nil); arm.Servos(q) != path[0].From || phase != "above" || done {
 		t.Errorf("before the start: %v %q %v", q, phase, done)
 	}
 	if len(seen) != 5 {
@@ -95,17 +95,17 @@ func TestBackReturnsToTheOriginWithinLimits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	half, _, _ := p.Next(p.Duration() / 2)
+	half, _, _, _ := p.Next(p.Duration()/2, nil)
 	half[arm.Jaw] = 0.4
 	back, err := p.Back(half)
 	if err != nil {
 		t.Fatal(err)
 	}
 	checkPath(t, back.plan, arm.SpeedLimits{JointRadS: wholeSpeed.JointRadS, TipMPS: 0.3})
-	if q, _, _ := back.Next(0); arm.Servos(q) != arm.Servos(half) {
+	if q, _, _, _ := back.Next(0, nil); arm.Servos(q) != arm.Servos(half) {
 		t.Errorf("starts at %v", q)
 	}
-	if q, phase, done := back.Next(back.Duration()); arm.Servos(q) != arm.Home().With(0.4) || phase != "return" || !done {
+	if q, phase, done, _ := back.Next(back.Duration(), nil); arm.Servos(q) != arm.Home().With(0.4) || phase != "return" || !done {
 		t.Errorf("ends at %v in %q, %v", q, phase, done)
 	}
 	if _, err := p.Back([]float64{1, 2}); !errors.Is(err, ErrNoWayBack) {

@@ -1,10 +1,6 @@
 package skill
 
 import (
-	"encoding/json"
-	"fmt"
-	"math"
-
 	"interlock/arm"
 	"interlock/reject"
 	"interlock/units"
@@ -20,7 +16,8 @@ func (d *draft) sweep() *reject.Rejection {
 	if !blocked || d.rolledFree() {
 		return nil
 	}
-	return blockedBy(b)
+	r := b.Refusal()
+	return &r
 }
 
 // swept follows a path past the table, the keep-outs and the arm.
@@ -51,36 +48,3 @@ func (d *draft) rolledFree() bool {
 	}
 	return false
 }
-
-// obstruction is what a PATH_BLOCKED got: where the path first comes too near to something.
-type obstruction struct {
-	Part      string    `json:"part"`
-	Other     string    `json:"other"`
-	ClearMM   float64   `json:"clear_mm"` // negative: they overlap
-	AfterS    float64   `json:"after_s"`  // since the start of the motion
-	JointsRad []float64 `json:"joints_rad"`
-}
-
-func blockedBy(b arm.Blocked) *reject.Rejection {
-	o := obstruction{Part: b.Part, Other: b.Other, ClearMM: rounded(units.MmFromMetres(b.ClearM), 10), AfterS: rounded(b.T.Seconds(), 1000)}
-	for _, rad := range b.At {
-		o.JointsRad = append(o.JointsRad, rounded(rad, 1e4))
-	}
-	got, _ := json.Marshal(o) // finite numbers and text always do
-	near := fmt.Sprintf("comes within %.1f mm of", o.ClearMM)
-	if o.ClearMM < 0 {
-		near = fmt.Sprintf("goes %.1f mm into", -o.ClearMM)
-	}
-	says := fmt.Sprintf("on this path the %s %s %s after %.2f s, with the joints at %s rad", b.Part, near, named(b), o.AfterS, fmt.Sprint(o.JointsRad))
-	r := reject.New(reject.PathBlocked, says).By(b.Rule).In("path").Saw(string(got), fmt.Sprint(units.MmFromMetres(b.LeastM)), "mm")
-	return &r
-}
-
-func named(b arm.Blocked) string {
-	if b.Rule == arm.MeetsKeepOut {
-		return "the keep-out " + b.Other
-	}
-	return "the " + b.Other
-}
-
-func rounded(v, steps float64) float64 { return math.Round(v*steps) / steps }

@@ -23,7 +23,7 @@ func TestPlanRefusesAPathThatIsBlocked(t *testing.T) {
 	if plan != nil || r == nil || r.Code != reject.PathBlocked || r.Rule != arm.MeetsTable || r.Field != "path" || r.Retry != reject.AsChanged {
 		t.Fatalf("into the table: %v, %+v", plan, r)
 	}
-	var got obstruction
+	var got arm.Obstruction
 	if err := json.Unmarshal([]byte(r.Got), &got); err != nil {
 		t.Fatal(err)
 	}

@@ -198,6 +198,25 @@ func (c *client) Task(ctx context.Context, q *contractv1.TaskRequest) (*contract
 	return ask(ctx, c, q, c.stub.GetTask, asTask)
 }
 
+func asLease(l reject.List) *contractv1.LeaseReply {
+	return &contractv1.LeaseReply{Rejections: messages(l)}
+}
+
+// AcquireLease implements transport.Client.
+func (c *client) AcquireLease(ctx context.Context, q *contractv1.AcquireLeaseRequest) (*contractv1.LeaseReply, error) {
+	return ask(ctx, c, q, c.stub.AcquireLease, asLease)
+}
+
+// RenewLease implements transport.Client.
+func (c *client) RenewLease(ctx context.Context, q *contractv1.RenewLeaseRequest) (*contractv1.LeaseReply, error) {
+	return ask(ctx, c, q, c.stub.RenewLease, asLease)
+}
+
+// ReleaseLease implements transport.Client.
+func (c *client) ReleaseLease(ctx context.Context, q *contractv1.ReleaseLeaseRequest) (*contractv1.LeaseReply, error) {
+	return ask(ctx, c, q, c.stub.ReleaseLease, asLease)
+}
+
 // Events implements transport.Client. A stream that breaks is opened again behind the last event.
 func (c *client) Events(ctx context.Context, q *contractv1.EventsRequest) iter.Seq2[*contractv1.Event, error] {
 	if err := sendable(q); err != nil {

@@ -84,7 +84,12 @@ func TestConformanceOverTCP(t *testing.T) {
 			addr = serve(t, "127.0.0.1:0", server, options())
 		}
 		return dial(t, addr, connect.DialOptions{Token: secret})
-	}, transporttest.Lossy(lossySeeds(), lossy))
+	}, transporttest.Lossy(lossySeeds(), lossy), transporttest.Principals(func(t *testing.T, server transport.Server) (one, another transport.Client) {
+		o := options()
+		o.Callers = []connect.Caller{{Name: "guest", Token: secret + "00"}}
+		addr := serve(t, "127.0.0.1:0", server, o)
+		return dial(t, addr, connect.DialOptions{Token: secret}), dial(t, addr, connect.DialOptions{Token: secret + "00"})
+	}))
 }
 
 // Verifies: T03

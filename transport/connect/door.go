@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/netip"
 	"slices"
+	"strconv"
 	"strings"
 
 	rpc "connectrpc.com/connect"
@@ -18,15 +19,25 @@ import (
 
 // door decides who is heard at all, from the header alone.
 type door struct {
-	token   [sha256.Size]byte
-	open    bool // there is a token
+	bearers []bearing
 	users   []uint32
 	hosts   []string
 	origins []string
 }
 
+// bearing is who brings a token.
+type bearing struct {
+	token [sha256.Size]byte
+	name  string
+}
+
 func newDoor(o Options) *door {
-	d := &door{token: sha256.Sum256([]byte(o.Token)), open: o.Token != "", users: o.Users, origins: o.Origins}
+	d := &door{users: o.Users, origins: o.Origins}
+	for _, c := range append([]Caller{{"token", o.Token}}, o.Callers...) {
+		if c.Token != "" {
+			d.bearers = append(d.bearers, bearing{sha256.Sum256([]byte(c.Token)), c.Name})
+		}
+	}
 	for _, h := range o.Hosts {
 		d.hosts = append(d.hosts, strings.ToLower(h))
 	}
@@ -69,20 +80,22 @@ func (d *door) host(host string) bool {
 	return err == nil && ip.IsLoopback()
 }
 
-// trusted refuses callers that bring neither the token nor, over a unix socket, the right user.
-func (d *door) trusted(r *http.Request) *reject.Rejection {
-	if uid, ok := r.Context().Value(userKey{}).(uint32); ok && slices.Contains(d.users, uid) {
-		return nil
-	}
+// trusted refuses callers that bring neither a token nor, over a unix socket, the right user. Others it tells by name.
+func (d *door) trusted(r *http.Request) (principal string, refused *reject.Rejection) {
 	given := r.Header["Authorization"]
-	if d.open && len(given) == 1 {
+	if len(given) == 1 {
 		scheme, token, _ := strings.Cut(given[0], " ")
 		sum := sha256.Sum256([]byte(token))
-		if strings.EqualFold(scheme, "bearer") && subtle.ConstantTimeCompare(sum[:], d.token[:]) == 1 {
-			return nil
+		for _, b := range d.bearers {
+			if subtle.ConstantTimeCompare(sum[:], b.token[:]) == 1 && strings.EqualFold(scheme, "bearer") {
+				return b.name, nil
+			}
 		}
 	}
-	return ptr(denied("token", "Authorization", "the robot answers only callers that bring its token"))
+	if uid, ok := r.Context().Value(userKey{}).(uint32); ok && slices.Contains(d.users, uid) {
+		return "uid " + strconv.FormatUint(uint64(uid), 10), nil
+	}
+	return "", ptr(denied("token", "Authorization", "the robot answers only callers that bring its token"))
 }
 
 // form is how a request's body is written.

@@ -69,7 +69,8 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if h.door.cors(w, r) {
 		return
 	}
-	if l := h.door.trusted(r); l != nil {
+	principal, l := h.door.trusted(r)
+	if l != nil {
 		turnAway(w, r, h.errors, rpc.CodeUnauthenticated, *l)
 		return
 	}
@@ -91,7 +92,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	h.serve(control, w, r, method)
+	h.serve(control, w, r.WithContext(transport.WithPrincipal(r.Context(), principal)), method)
 }
 
 // serve hands the request on. The clock for writing runs while something is written, never while the robot thinks.

@@ -11,6 +11,9 @@ import (
 type Options struct {
 	// Token is what callers must bring as "Authorization: Bearer TOKEN". Without one, only users of a unix socket get in.
 	Token string
+	// Callers are more of them, each known to the robot by its name: what one started no other can follow or end. The
+	// bearer of Token is called "token", and a user of a unix socket "uid N".
+	Callers []Caller
 	// Users may call over a unix socket without a token, by their id. Nil: the user of this process.
 	Users []uint32
 	// Hosts are the names, without port, under which the robot may be called besides those of the loopback.
@@ -24,6 +27,9 @@ type Options struct {
 	// Log gets what fails on our side (a panic, a broken connection); nil drops it.
 	Log *slog.Logger
 }
+
+// Caller is somebody with a token of their own.
+type Caller struct{ Name, Token string }
 
 // Limits bound one server. The defaults are in parentheses.
 type Limits struct {

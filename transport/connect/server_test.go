@@ -67,3 +67,18 @@ func (s *echo) Events(_ context.Context, q *contractv1.EventsRequest) iter.Seq2[
 		}
 	}
 }
+
+func (s *echo) AcquireLease(_ context.Context, q *contractv1.AcquireLeaseRequest) (*contractv1.LeaseReply, error) {
+	s.asked.Add(1)
+	return &contractv1.LeaseReply{Lease: &contractv1.Lease{Resource: q.GetResource(), Holder: q.GetHolder()}}, nil
+}
+
+func (s *echo) RenewLease(context.Context, *contractv1.RenewLeaseRequest) (*contractv1.LeaseReply, error) {
+	s.asked.Add(1)
+	return &contractv1.LeaseReply{}, nil
+}
+
+func (s *echo) ReleaseLease(context.Context, *contractv1.ReleaseLeaseRequest) (*contractv1.LeaseReply, error) {
+	s.asked.Add(1)
+	return &contractv1.LeaseReply{}, nil
+}

@@ -9,7 +9,6 @@ import (
 
 	contractv1 "interlock/contract/v1"
 	"interlock/contract/v1/contractv1connect"
-	"interlock/reject"
 	"interlock/transport"
 )
 
@@ -69,23 +68,19 @@ func (s *service) GetTask(ctx context.Context, q *contractv1.TaskRequest) (*cont
 	return answer(ctx, t, err)
 }
 
-// AcquireLease is refused: no robot gives leases yet.
-func (s *service) AcquireLease(context.Context, *contractv1.AcquireLeaseRequest) (*contractv1.LeaseReply, error) {
-	return noLeases(), nil
+func (s *service) AcquireLease(ctx context.Context, q *contractv1.AcquireLeaseRequest) (*contractv1.LeaseReply, error) {
+	l, err := s.server.AcquireLease(ctx, q)
+	return answer(ctx, l, err)
 }
 
-// RenewLease is refused like AcquireLease.
-func (s *service) RenewLease(context.Context, *contractv1.RenewLeaseRequest) (*contractv1.LeaseReply, error) {
-	return noLeases(), nil
+func (s *service) RenewLease(ctx context.Context, q *contractv1.RenewLeaseRequest) (*contractv1.LeaseReply, error) {
+	l, err := s.server.RenewLease(ctx, q)
+	return answer(ctx, l, err)
 }
 
-// ReleaseLease is refused like AcquireLease.
-func (s *service) ReleaseLease(context.Context, *contractv1.ReleaseLeaseRequest) (*contractv1.LeaseReply, error) {
-	return noLeases(), nil
-}
-
-func noLeases() *contractv1.LeaseReply {
-	return &contractv1.LeaseReply{Rejections: messages(reject.List{reject.New(reject.NotPermitted, "this robot gives no leases").In("lease")})}
+func (s *service) ReleaseLease(ctx context.Context, q *contractv1.ReleaseLeaseRequest) (*contractv1.LeaseReply, error) {
+	l, err := s.server.ReleaseLease(ctx, q)
+	return answer(ctx, l, err)
 }
 
 // Events sends what the robot tells. The robot's log is read only as fast as the reader takes it, so a slow one costs

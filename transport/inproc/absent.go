@@ -39,3 +39,15 @@ func (absent) Claim(context.Context, *contractv1.ClaimRequest) (*contractv1.Task
 func (absent) Task(context.Context, *contractv1.TaskRequest) (*contractv1.Task, error) {
 	return nil, ErrAbsent
 }
+
+func (absent) AcquireLease(context.Context, *contractv1.AcquireLeaseRequest) (*contractv1.LeaseReply, error) {
+	return nil, ErrAbsent
+}
+
+func (absent) RenewLease(context.Context, *contractv1.RenewLeaseRequest) (*contractv1.LeaseReply, error) {
+	return nil, ErrAbsent
+}
+
+func (absent) ReleaseLease(context.Context, *contractv1.ReleaseLeaseRequest) (*contractv1.LeaseReply, error) {
+	return nil, ErrAbsent
+}

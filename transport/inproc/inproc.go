@@ -63,6 +63,18 @@ func (l line) Task(ctx context.Context, q *contractv1.TaskRequest) (*contractv1.
 	return call(ctx, q, l.server.Task)
 }
 
+func (l line) AcquireLease(ctx context.Context, q *contractv1.AcquireLeaseRequest) (*contractv1.LeaseReply, error) {
+	return call(ctx, q, l.server.AcquireLease)
+}
+
+func (l line) RenewLease(ctx context.Context, q *contractv1.RenewLeaseRequest) (*contractv1.LeaseReply, error) {
+	return call(ctx, q, l.server.RenewLease)
+}
+
+func (l line) ReleaseLease(ctx context.Context, q *contractv1.ReleaseLeaseRequest) (*contractv1.LeaseReply, error) {
+	return call(ctx, q, l.server.ReleaseLease)
+}
+
 // Events copies each event on its way. An error ends the stream, whichever side it comes from.
 func (l line) Events(ctx context.Context, q *contractv1.EventsRequest) iter.Seq2[*contractv1.Event, error] {
 	return func(yield func(*contractv1.Event, error) bool) {

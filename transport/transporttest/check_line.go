@@ -83,6 +83,15 @@ func calls(c transport.Client) map[string]func(context.Context) (proto.Message, 
 		"Task": func(ctx context.Context) (proto.Message, error) {
 			return made(c.Task(ctx, filled(&contractv1.TaskRequest{})))
 		},
+		"AcquireLease": func(ctx context.Context) (proto.Message, error) {
+			return made(c.AcquireLease(ctx, filled(&contractv1.AcquireLeaseRequest{})))
+		},
+		"RenewLease": func(ctx context.Context) (proto.Message, error) {
+			return made(c.RenewLease(ctx, filled(&contractv1.RenewLeaseRequest{})))
+		},
+		"ReleaseLease": func(ctx context.Context) (proto.Message, error) {
+			return made(c.ReleaseLease(ctx, filled(&contractv1.ReleaseLeaseRequest{})))
+		},
 		"Events": func(ctx context.Context) (proto.Message, error) {
 			for e, err := range c.Events(ctx, filled(&contractv1.EventsRequest{})) {
 				return made(e, err)
@@ -156,6 +165,18 @@ func mirror(show func(proto.Message)) *script {
 		task: func(_ context.Context, q *contractv1.TaskRequest) (*contractv1.Task, error) {
 			show(q)
 			return filled(&contractv1.Task{}), nil
+		},
+		acquire: func(_ context.Context, q *contractv1.AcquireLeaseRequest) (*contractv1.LeaseReply, error) {
+			show(q)
+			return filled(&contractv1.LeaseReply{}), nil
+		},
+		renew: func(_ context.Context, q *contractv1.RenewLeaseRequest) (*contractv1.LeaseReply, error) {
+			show(q)
+			return filled(&contractv1.LeaseReply{}), nil
+		},
+		release: func(_ context.Context, q *contractv1.ReleaseLeaseRequest) (*contractv1.LeaseReply, error) {
+			show(q)
+			return filled(&contractv1.LeaseReply{}), nil
 		},
 		events: func(_ context.Context, q *contractv1.EventsRequest) iter.Seq2[*contractv1.Event, error] {
 			show(q)

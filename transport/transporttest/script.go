@@ -21,6 +21,9 @@ type script struct {
 	events   func(context.Context, *contractv1.EventsRequest) iter.Seq2[*contractv1.Event, error]
 	claim    func(context.Context, *contractv1.ClaimRequest) (*contractv1.Task, error)
 	task     func(context.Context, *contractv1.TaskRequest) (*contractv1.Task, error)
+	acquire  func(context.Context, *contractv1.AcquireLeaseRequest) (*contractv1.LeaseReply, error)
+	renew    func(context.Context, *contractv1.RenewLeaseRequest) (*contractv1.LeaseReply, error)
+	release  func(context.Context, *contractv1.ReleaseLeaseRequest) (*contractv1.LeaseReply, error)
 }
 
 var errNotScripted = errors.New("transporttest: the script has no such call")
@@ -61,6 +64,18 @@ func (s *script) Claim(ctx context.Context, q *contractv1.ClaimRequest) (*contra
 
 func (s *script) Task(ctx context.Context, q *contractv1.TaskRequest) (*contractv1.Task, error) {
 	return scripted(ctx, q, s.task)
+}
+
+func (s *script) AcquireLease(ctx context.Context, q *contractv1.AcquireLeaseRequest) (*contractv1.LeaseReply, error) {
+	return scripted(ctx, q, s.acquire)
+}
+
+func (s *script) RenewLease(ctx context.Context, q *contractv1.RenewLeaseRequest) (*contractv1.LeaseReply, error) {
+	return scripted(ctx, q, s.renew)
+}
+
+func (s *script) ReleaseLease(ctx context.Context, q *contractv1.ReleaseLeaseRequest) (*contractv1.LeaseReply, error) {
+	return scripted(ctx, q, s.release)
 }
 
 func scripted[Q, R any](ctx context.Context, q *Q, f func(context.Context, *Q) (*R, error)) (*R, error) {

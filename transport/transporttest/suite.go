@@ -26,12 +26,18 @@ func Lossy(seeds int, open func(t *testing.T, server transport.Server, seed uint
 	return func(l *line) { l.seeds, l.lossy = seeds, open }
 }
 
+// Principals adds the same line with two callers that the transport tells apart.
+func Principals(open func(t *testing.T, server transport.Server) (one, another transport.Client)) Trait {
+	return func(l *line) { l.two = open }
+}
+
 // line is a transport under test.
 type line struct {
 	open   Open
 	direct string
 	seeds  int
 	lossy  func(t *testing.T, server transport.Server, seed uint64) transport.Client
+	two    func(t *testing.T, server transport.Server) (one, another transport.Client)
 }
 
 // Check is one thing that every line keeps. Run returns what is wrong.
@@ -56,6 +62,8 @@ func Checks() []Check {
 		{"events come without gap over a lossy line", overLossyLine},
 		{"a cancel ends a motion", cancels},
 		{"a stop ends a motion, and no call resets it", stops},
+		{"leases are held, renewed and lapse", leases},
+		{"a handle is no key", principals},
 		{"a slow reader is dropped with a cursor", slowReader},
 		{"a flood is shed, and a cancel gets through", flood},
 		{"verdicts are those of the robot itself", sameVerdicts},

@@ -36,6 +36,7 @@ type bent struct {
 	cancel func(context.Context, *contractv1.CancelRequest) (*contractv1.CancelAck, error)
 	watch  func(context.Context) (*contractv1.Observation, error)
 	events func(context.Context, *contractv1.EventsRequest) iter.Seq2[*contractv1.Event, error]
+	renew  func(context.Context, *contractv1.RenewLeaseRequest) (*contractv1.LeaseReply, error)
 	says   func(*contractv1.Manifest)
 }
 
@@ -65,6 +66,13 @@ func (b *bent) Events(ctx context.Context, q *contractv1.EventsRequest) iter.Seq
 		return b.Client.Events(ctx, q)
 	}
 	return b.events(ctx, q)
+}
+
+func (b *bent) RenewLease(ctx context.Context, q *contractv1.RenewLeaseRequest) (*contractv1.LeaseReply, error) {
+	if b.renew == nil {
+		return b.Client.RenewLease(ctx, q)
+	}
+	return b.renew(ctx, q)
 }
 
 func (b *bent) Describe(ctx context.Context) (*contractv1.Manifest, error) {
@@ -179,6 +187,18 @@ func sabotagedRobots(direct []Trait) []sabotage {
 				return &contractv1.CancelAck{Accepted: true}, err
 			}
 		}), direct},
+		{"a lease is handed to whoever asks", "leases are held, renewed and lapse", bend(func(b *bent) {
+			b.renew = func(ctx context.Context, q *contractv1.RenewLeaseRequest) (*contractv1.LeaseReply, error) {
+				r, err := b.Client.RenewLease(ctx, q)
+				if r != nil {
+					r.Lease, r.Rejections = proto.CloneOf(q.GetLease()), nil
+				}
+				return r, err
+			}
+		}), direct},
+		{"callers are not told apart", "a handle is no key", bend(func(*bent) {}), append(direct, Principals(func(_ *testing.T, server transport.Server) (one, another transport.Client) {
+			return inproc.New(server), inproc.New(server)
+		}))},
 		{"nothing is ever shed", "a flood is shed, and a cancel gets through", bend(func(*bent) {}), nil},
 		{"calls are shed in silence", "a flood is shed, and a cancel gets through", bend(func(b *bent) {
 			b.watch = func(context.Context) (*contractv1.Observation, error) { return nil, errors.New("too much") }

@@ -1,0 +1,162 @@
+package robot
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+
+	contractv1 "interlock/contract/v1"
+	"interlock/reject"
+	"interlock/robot/mission"
+	"interlock/units"
+)
+
+// Journal keeps the record. What is appended is durable once then is called without an error; then is called once, from
+// any goroutine, in the order of the appends, and must not wait. Append itself never waits for a disk.
+type Journal interface {
+	Append(r *contractv1.AuditRecord, then func(error))
+}
+
+// record is the robot's side of its journal.
+type record struct {
+	journal Journal // nil: no record is kept, and everything happens at once
+	durable mailbox
+	broken  atomic.Pointer[error] // why the latest record could not be made durable; nil: it was
+	missed  atomic.Uint64         // refusals that there was no room for
+
+	refusals int           // written down in the second that began at since
+	since    units.Instant // of the robot's own time
+	latch    latchSeen
+}
+
+// latchSeen is the driver's latch as it was last written down.
+type latchSeen struct {
+	stopped bool
+	number  uint64
+	known   bool
+}
+
+// Bounds of what is written down about refusals: an agent that is refused all day must not fill the disk.
+const (
+	refusalsPerSecond = 20
+	recordedArgs      = 4 << 10 // bytes of refused arguments
+)
+
+// append writes one record down; then is called once it is durable or cannot be made so.
+func (r *Robot) append(rec *contractv1.AuditRecord, then func(error)) {
+	j := r.record.journal
+	if j == nil {
+		then(nil)
+		return
+	}
+	rec.AtMs = r.now().Millis()
+	j.Append(rec, func(err error) {
+		if err == nil {
+			r.record.broken.Store(nil)
+		} else if rec.GetRefused() == nil { // refusals have less room than the rest
+			r.record.broken.Store(&err)
+		}
+		then(err)
+	})
+}
+
+// note writes down what nothing waits for.
+func (r *Robot) note(rec *contractv1.AuditRecord) { r.append(rec, func(error) {}) }
+
+// whenDurable runs f on the loop once the record is durable, or tells it why that cannot be. Without a journal that is
+// now.
+func (r *Robot) whenDurable(rec *contractv1.AuditRecord, f func(error)) {
+	if r.record.journal == nil {
+		f(nil)
+		return
+	}
+	r.append(rec, func(err error) { r.record.durable.put(func() { f(err) }) })
+}
+
+// mailbox is what the journal tells the loop. Putting never waits.
+type mailbox struct {
+	mu   sync.Mutex
+	list []func()
+	wake chan struct{}
+}
+
+func (b *mailbox) put(f func()) {
+	b.mu.Lock()
+	b.list = append(b.list, f)
+	b.mu.Unlock()
+	select {
+	case b.wake <- struct{}{}:
+	default: // it is awake already
+	}
+}
+
+// take empties the box.
+func (b *mailbox) take() []func() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	list := b.list
+	b.list = nil
+	return list
+}
+
+// noteRefusal writes down a refused start, as far as there is room: what was left out is counted in the next one.
+func (r *Robot) noteRefusal(q *contractv1.StartRequest, principal string, l reject.List) {
+	rec := &r.record
+	if rec.journal == nil {
+		return
+	}
+	if r.now().Sub(rec.since) >= time.Second {
+		rec.since, rec.refusals = r.now(), 0
+	}
+	if rec.refusals++; rec.refusals > refusalsPerSecond {
+		rec.missed.Add(1)
+		return
+	}
+	args := q.GetArgsJson()
+	missed := rec.missed.Swap(0)
+	r.append(&contractv1.AuditRecord{What: &contractv1.AuditRecord_Refused{Refused: &contractv1.Refused{
+		MissionId: bounded(q.GetMissionId(), maxID), Capability: bounded(q.GetCapability(), maxID), ArgsJson: args[:min(len(args), recordedArgs)],
+		TaskId: bounded(q.GetTaskId(), maxID), Principal: principal, Rejections: rejectionsPB(l), NotRecorded: missed,
+	}}}, func(err error) {
+		if err != nil {
+			rec.missed.Add(missed + 1)
+		}
+	})
+}
+
+func bounded(s string, bytes int) string { return s[:min(len(s), bytes)] }
+
+// noteTask writes down a task as it was opened, claimed or resolved, and calls then on the loop.
+func (r *Robot) noteTask(q *request, then func(error)) {
+	r.whenDurable(&contractv1.AuditRecord{What: &contractv1.AuditRecord_Task{Task: &contractv1.TaskChange{
+		Task: taskPB(q), Words: q.words, Provenance: q.provenance, Principal: q.principal,
+	}}}, then)
+}
+
+// noteLatch writes down a stop or a reset that was observed.
+func (r *Robot) noteLatch() {
+	now := r.senses.last.Latch
+	seen := latchSeen{now.Stopped, now.Number, true}
+	if r.record.journal == nil || seen == r.record.latch {
+		return
+	}
+	r.record.latch = seen
+	r.note(&contractv1.AuditRecord{What: &contractv1.AuditRecord_Latch{Latch: &contractv1.LatchChange{
+		Stopped: now.Stopped, Number: now.Number, Reason: now.Reason,
+	}}})
+}
+
+// watchRecord ends a motion whose record cannot be kept: what moves must be on record.
+func (r *Robot) watchRecord(m *motion) {
+	if err := r.record.broken.Load(); err != nil && r.record.journal != nil {
+		m.trouble = (*err).Error()
+		r.step(m, mission.Fault{At: r.now(), Code: "audit_unavailable", Detail: (*err).Error()})
+	}
+}
+
+// unavailable is the refusal of what cannot be put on record.
+func unavailable(err error) reject.Rejection {
+	refusal := reject.New(reject.AuditUnavailable, "the record cannot be written, so nothing may move: "+err.Error()).In("audit")
+	refusal.Retry, refusal.AfterMS = reject.Later, 1000
+	return refusal
+}
