@@ -20,12 +20,18 @@ type Builder interface {
 	Episode(ctx context.Context, spec EpisodeSpec) (Outcome, error)
 }
 
+// Processes is the arrangement of a robot whose driver and plant are processes of their own, as the robot is.
+const Processes = "processes"
+
 // Bench is what a run holds fixed. All of it goes into the setup hash.
 type Bench struct {
 	Code         string            `json:"code"`          // version of our code; empty if unknown
 	ContractHash string            `json:"contract_hash"` // of the loaded contract
 	ToolsHash    string            `json:"tools_hash"`    // of the tool list the agents see
 	Agents       map[string]string `json:"agents"`        // agent → its model and parameters, canonical text
+	// Arrangement is how the robot was divided into processes; empty: not at all. It says what the run was and is no part
+	// of what came out: the outcome signature of the same run is the same in every arrangement.
+	Arrangement string `json:"arrangement,omitempty"`
 	// Unpinned are agents whose sampling is not fixed (no temperature or seed). They are marked and never paired.
 	Unpinned []string `json:"unpinned,omitempty"`
 }

@@ -13,10 +13,11 @@ import (
 	"interlock/units"
 )
 
-// World is a simulated world that a lab line reaches: a Plant, or a driver process with its plant inside.
+// World is what a lab line reaches: a Plant, a driver process with its plant inside, or one in front of a plant.
 type World interface {
 	SetUp(cfg sim.Config, lie sim.Lie, lockstep bool) error
 	Advance(by time.Duration) error
+	// Truth is nil where the world is another process's: that one tells it.
 	Truth() body.Truth
 }
 
@@ -45,6 +46,9 @@ func (s labServer) Advance(_ context.Context, q *driverv1.AdvanceRequest) (*driv
 
 func (s labServer) Truth(context.Context, *driverv1.TruthRequest) (*driverv1.TruthReply, error) {
 	t := s.world.Truth()
+	if t == nil {
+		return nil, errElsewhere
+	}
 	out := &driverv1.TruthReply{NowNs: int64(t.Now()), Tip: vector(t.TipInBase()), TableForceN: t.TableForceN(), PeakTableForceN: t.PeakTableForceN()}
 	for _, label := range t.Labels() {
 		o, ok := t.Object(label)
@@ -58,6 +62,9 @@ func (s labServer) Truth(context.Context, *driverv1.TruthRequest) (*driverv1.Tru
 	}
 	return out, nil
 }
+
+// errElsewhere is what a process without a world answers to who asks for the truth.
+var errElsewhere = errors.New("plant: the world is another process; ask it for the truth")
 
 // Lab is the evaluation's end of a lab line.
 type Lab struct {

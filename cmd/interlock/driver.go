@@ -20,7 +20,7 @@ import (
 
 // driverOptions are the flags of `interlock driver`.
 type driverOptions struct {
-	name, contract, listen, operator, latchFile, plant, labSocket string
+	name, contract, listen, operator, latchFile, plant, labSocket, plantLab string
 
 	owned bool // it ends when its standard input does
 }
@@ -73,6 +73,7 @@ in another language that way). Addresses are unix:PATH or a loopback HOST:PORT.`
 	f.StringVar(&o.latchFile, "latch-file", "", "where the stop latch outlives the process (default: in the user's state folder)")
 	f.StringVar(&o.plant, "plant", "", "the plant's address; without it the simulator is inside")
 	f.StringVar(&o.labSocket, "lab-socket", "", "serve set-up, truth and lockstep to an evaluation here")
+	f.StringVar(&o.plantLab, "plant-lab", "", "the plant's lab socket: its world and its time are an evaluation's, which comes in by --lab-socket; no latch is kept")
 	f.BoolVar(&o.owned, "owned", false, "end when standard input does, which is when the process that started it is gone")
 	_ = c.MarkFlagRequired("contract")
 	return c
@@ -94,18 +95,23 @@ func (o *driverOptions) validate() error {
 		return fmt.Errorf("there is no driver %q; there are: sim, remote", o.name)
 	case o.name == "remote" && o.plant == "":
 		return errors.New("driver remote needs --plant, the address of the body")
-	case o.labSocket != "" && o.plant != "":
-		return errors.New("--lab-socket: the plant is another process; give the flag to it")
+	case o.labSocket != "" && o.plant != "" && o.plantLab == "":
+		return errors.New("--lab-socket: the plant is another process; give the flag to it, or name its own with --plant-lab")
+	case o.plantLab != "" && (o.name != "sim" || o.plant == "" || o.labSocket == "" || o.latchFile != ""):
+		return errors.New("--plant-lab is for driver sim with --plant and --lab-socket, and without --latch-file")
 	}
 	return nil
 }
 
 func (o *driverOptions) fill(robot string) error {
-	return errors.Join(
+	err := errors.Join(
 		orElse(&o.listen, runtimeAddr, robot+".driver"),
 		orElse(&o.operator, runtimeAddr, robot+".operator"),
-		orElse(&o.latchFile, stateFile, robot+".latch"),
 	)
+	if o.plantLab != "" { // nothing outlives an evaluation
+		return err
+	}
+	return errors.Join(err, orElse(&o.latchFile, stateFile, robot+".latch"))
 }
 
 // inner is the body of the driver. inside is the simulator, where it is in this process.
@@ -125,15 +131,30 @@ func (o *driverOptions) inner(ctx context.Context, k *contract.Contract, errOut 
 	return inside, inside, nil
 }
 
-// ownBody serves the body until ctx ends.
-func ownBody(ctx context.Context, k *contract.Contract, o driverOptions, out, errOut io.Writer) error {
+// stand is what the process serves: the body behind its guard.
+func (o *driverOptions) stand(ctx context.Context, k *contract.Contract, errOut io.Writer) (*stand, error) {
 	cfg := lab.GuardConfig(k)
 	cfg.Leased, cfg.LatchFile = true, o.latchFile
+	if o.plantLab != "" {
+		table, err := sim.New(sim.DefaultConfig()) // every simulated body is described alike
+		if err != nil {
+			return nil, err
+		}
+		return newPacedStand(&paced{addr: o.plant, desc: table.Describe(), lab: plant.DialLab(o.plantLab)}, cfg), nil
+	}
 	inner, inside, err := o.inner(ctx, k, errOut)
+	if err != nil {
+		return nil, err
+	}
+	return newStand(guard.New(inner, cfg), inside, cfg), nil
+}
+
+// ownBody serves the body until ctx ends.
+func ownBody(ctx context.Context, k *contract.Contract, o driverOptions, out, errOut io.Writer) error {
+	s, err := o.stand(ctx, k, errOut)
 	if err != nil {
 		return ignoreEnd(ctx, err)
 	}
-	s := newStand(guard.New(inner, cfg), inside, cfg)
 	if err := s.guard().Recall(); err != nil {
 		return fmt.Errorf("latch file: %w", err)
 	}

@@ -17,11 +17,13 @@ import (
 // stand is the guard that a driver process serves. It is the same guard for the life of the process, except that an
 // evaluation may set up another world on the lab line, which brings a guard of its own.
 type stand struct {
-	cfg guard.Config
+	cfg  guard.Config
+	pace *paced // the plant in another process whose time an evaluation moves; nil: there is none
 
 	mu     sync.Mutex
 	now    *guard.Guard
 	inside *sim.Driver   // the simulator, where it is in this process
+	owing  func() error  // lets the time pass that the plant is owed; nil: none ever is
 	step   bool          // lockstep: Run does not move the time
 	swap   chan struct{} // closed when the guard is another one
 }
@@ -34,6 +36,11 @@ var (
 
 func newStand(g *guard.Guard, inside *sim.Driver, cfg guard.Config) *stand {
 	return &stand{cfg: cfg, now: g, inside: inside, swap: make(chan struct{})}
+}
+
+// newPacedStand is a driver in front of a plant whose time an evaluation moves. There is no body before it set one up.
+func newPacedStand(p *paced, cfg guard.Config) *stand {
+	return &stand{cfg: cfg, pace: p, now: guard.New(p.body(), cfg), step: true, swap: make(chan struct{})}
 }
 
 func (s *stand) guard() *guard.Guard {
@@ -50,8 +57,10 @@ func (s *stand) present() (g *guard.Guard, lockstep bool, swap <-chan struct{}) 
 
 // run opens the body when it is there and moves its time until ctx ends.
 func (s *stand) run(ctx context.Context, errOut io.Writer) error {
-	if err := whenThere(ctx, errOut, s.guard().Open); err != nil {
-		return ignoreEnd(ctx, err)
+	if s.pace == nil {
+		if err := whenThere(ctx, errOut, s.guard().Open); err != nil {
+			return ignoreEnd(ctx, err)
+		}
 	}
 	for {
 		g, lockstep, swap := s.present()
@@ -93,15 +102,21 @@ func ignoreEnd(ctx context.Context, err error) error {
 
 // SetUp implements plant.World: a new world with a new guard. Its latch is open and is not kept.
 func (s *stand) SetUp(cfg sim.Config, lie sim.Lie, lockstep bool) error {
-	driver, err := sim.New(cfg)
-	if err != nil {
-		return err
-	}
-	var inner body.Stepper = driver
-	if lie != "" {
-		if inner, err = sim.NewLiar(driver, lie); err != nil {
+	var driver *sim.Driver
+	var inner body.Stepper
+	var owing func() error
+	if s.pace != nil {
+		b, err := s.pace.setUp(cfg, lie, lockstep)
+		if err != nil {
 			return err
 		}
+		inner, owing = b, b.CatchUp
+	} else {
+		d, b, err := simulated(cfg, lie)
+		if err != nil {
+			return err
+		}
+		driver, inner = d, b
 	}
 	fresh := s.cfg
 	fresh.LatchFile = ""
@@ -111,25 +126,43 @@ func (s *stand) SetUp(cfg sim.Config, lie sim.Lie, lockstep bool) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.now, s.inside, s.step = g, driver, lockstep
+	s.now, s.inside, s.owing, s.step = g, driver, owing, lockstep
 	close(s.swap)
 	s.swap = make(chan struct{})
 	return nil
 }
 
+// simulated builds a simulator, and the body that lies about it where one is asked for.
+func simulated(cfg sim.Config, lie sim.Lie) (*sim.Driver, body.Stepper, error) {
+	d, err := sim.New(cfg)
+	if err != nil || lie == "" {
+		return d, d, err
+	}
+	liar, err := sim.NewLiar(d, lie)
+	return d, liar, err
+}
+
 // Advance implements plant.World.
 func (s *stand) Advance(by time.Duration) error {
-	g, lockstep, _ := s.present()
+	s.mu.Lock()
+	g, lockstep, owing := s.now, s.step, s.owing
+	s.mu.Unlock()
 	if !lockstep {
 		return errors.New("the time of this body moves by itself; set it up in lockstep")
 	}
-	return g.Advance(by)
+	if err := g.Advance(by); err != nil || owing == nil {
+		return err
+	}
+	return owing()
 }
 
-// Truth implements plant.World.
+// Truth implements plant.World; nil where the plant is another process.
 func (s *stand) Truth() body.Truth {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.inside == nil {
+		return nil
+	}
 	return s.inside.Truth()
 }
 

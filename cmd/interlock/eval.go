@@ -24,6 +24,7 @@ type evalFlags struct {
 	agents                    []string
 	repeats, workers          int
 	asJSON                    bool
+	processes                 bool // eval only
 }
 
 func (f *evalFlags) add(c *cobra.Command) {
@@ -57,6 +58,9 @@ func (f *evalFlags) plan() (eval.Plan, error) {
 	if f.body != "sim" {
 		return p, badInput(fmt.Errorf("--body is sim, not %q", f.body))
 	}
+	if f.processes && f.gate != "on" {
+		return p, badInput(fmt.Errorf("--processes needs --gate on: the gate can be off in the simulator's lab only, where robot and simulator are one process"))
+	}
 	if f.repeats < 1 || f.workers < 1 || len(f.agents) == 0 {
 		return p, badInput(fmt.Errorf("--repeats and --workers count from 1, and there must be an agent"))
 	}
@@ -74,8 +78,13 @@ func newEval() *cobra.Command {
 		Use:   "eval SUITE",
 		Short: "Run an evaluation suite and print claims beside facts",
 		Long: `Eval plays every scenario of a suite with every agent, judges each episode on
-the simulator's truth, and prints what was claimed beside what was so.`,
-		Example: "  interlock eval suites/moves.yaml --agents careful,overclaimer --gate both",
+the simulator's truth, and prints what was claimed beside what was so.
+
+With --processes the robot, its driver and their plant are processes, as they are
+outside an evaluation, and the agents reach the robot over a socket. Time is the
+plant's and moves as the robot asks for it, so the same suite has the same table
+and outcome_signature as in one process. They end with eval, however it ends.`,
+		Example: "  interlock eval suites/moves.yaml --agents careful,overclaimer --gate both\n  interlock eval suites/seven.yaml --gate on --processes",
 		Args:    args(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, a []string) error {
 			r, err := f.run(cmd.Context(), cmd.ErrOrStderr(), a[0])
@@ -83,11 +92,12 @@ the simulator's truth, and prints what was claimed beside what was so.`,
 		},
 	}
 	f.add(c)
+	c.Flags().BoolVar(&f.processes, "processes", false, "run robot, driver and plant of every worker as processes; needs --gate on")
 	return c
 }
 
 // run plays the suite and saves the run where asked.
-func (f *evalFlags) run(ctx context.Context, progressTo io.Writer, suiteName string) (eval.Report, error) {
+func (f *evalFlags) run(ctx context.Context, progressTo io.Writer, suiteName string) (r eval.Report, err error) {
 	plan, err := f.plan()
 	if err != nil {
 		return eval.Report{}, err
@@ -107,13 +117,18 @@ func (f *evalFlags) run(ctx context.Context, progressTo io.Writer, suiteName str
 			return eval.Report{}, err
 		}
 	}
+	if f.processes {
+		processes := &crews{contract: t.contractTxt}
+		defer func() { err = errors.Join(err, processes.end()) }()
+		options.Crews = processes
+	}
 	l, err := lab.New(t.contract, options)
 	if err != nil {
 		return eval.Report{}, err
 	}
 	bar := newBar(progressTo, t.suite.Name)
 	plan.Progress = bar.show
-	r, err := eval.Run(ctx, t.suite, plan, l)
+	r, err = eval.Run(ctx, t.suite, plan, l)
 	if errors.Is(err, eval.ErrHoldsBefore) || errors.Is(err, eval.ErrTwice) {
 		err = badInput(err)
 	}

@@ -12,6 +12,7 @@ import (
 
 func newPlant() *cobra.Command {
 	var listen, labSocket, contractFile string
+	var owned bool
 	c := &cobra.Command{
 		Use:   "plant",
 		Short: "Run the simulator as a process with its own clock",
@@ -49,11 +50,18 @@ Addresses are unix:PATH or a loopback HOST:PORT.`,
 				says += "; lab: " + labSocket
 			}
 			ready := func() error { _, err := fmt.Fprintln(cmd.OutOrStdout(), says); return err }
-			return together(cmd.Context(), services, ready, p.Run)
+			ctx := cmd.Context()
+			if owned {
+				var end func()
+				ctx, end = untilEOF(ctx, cmd.InOrStdin())
+				defer end()
+			}
+			return together(ctx, services, ready, p.Run)
 		},
 	}
 	c.Flags().StringVar(&listen, "listen", "", "where drivers reach it (default: a unix socket of this user)")
 	c.Flags().StringVar(&labSocket, "lab-socket", "", "serve set-up, truth and lockstep to an evaluation here")
+	c.Flags().BoolVar(&owned, "owned", false, "end when standard input does, which is when the process that started it is gone")
 	c.Flags().StringVar(&contractFile, "contract", "", "put the contract's first object on the table")
 	return c
 }

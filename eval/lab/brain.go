@@ -58,7 +58,7 @@ func (l *Lab) brain(spec *eval.EpisodeSpec, s *scene) (Brain, error) {
 		return b, nil
 	}
 	if spec.Agent == TruthReader {
-		return Brain{Provider: scripted.TruthReader(func() bool { return spec.Scenario.Feasible && s.judge.Verdict(s.truth).Done })}, nil
+		return Brain{Provider: scripted.TruthReader(func() bool { return spec.Scenario.Feasible && s.verdict().Done })}, nil
 	}
 	p, err := scripted.New(spec.Agent)
 	return Brain{Provider: p}, err

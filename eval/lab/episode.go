@@ -26,11 +26,13 @@ const modelCalls = 12
 // Episode implements eval.Builder.
 func (l *Lab) Episode(ctx context.Context, spec eval.EpisodeSpec) (out eval.Outcome, err error) {
 	begun := time.Now()
-	s, err := l.open(ctx, &spec)
+	ctx, giveUp := context.WithCancel(ctx)
+	defer giveUp()
+	s, err := l.open(ctx, &spec, giveUp)
 	if err != nil {
 		return eval.Outcome{}, err
 	}
-	defer func() { err = errors.Join(err, s.close()) }()
+	defer func() { err = s.close(ctx, err) }()
 	var noise noiseCount
 	result, path, err := l.play(ctx, s, &spec, &noise)
 	if err != nil {
@@ -46,7 +48,7 @@ func (l *Lab) Episode(ctx context.Context, spec eval.EpisodeSpec) (out eval.Outc
 	if b, ok := l.brains[spec.Agent]; ok {
 		out.Model = b.Provider.Name()
 	}
-	out.Verdict, out.Trace, out.Series, out.Wall = s.judge.Verdict(s.truth), path, s.series, time.Since(begun)
+	out.Verdict, out.Trace, out.Series, out.Wall = s.verdict(), path, s.series, time.Since(begun)
 	if spec.Scenario.Goal != "" {
 		g, err := l.contract.Goal(spec.Scenario.Goal)
 		if err != nil {

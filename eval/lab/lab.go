@@ -2,7 +2,6 @@ package lab
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"interlock/body/sim"
@@ -23,6 +22,7 @@ type Lab struct {
 	traces     string // directory for step-by-step traces; empty: none are kept
 	brains     map[string]Brain
 	replay     *Recording
+	crews      Crews
 }
 
 // Options say what a lab keeps beside the records.
@@ -34,6 +34,8 @@ type Options struct {
 	Brains map[string]Brain
 	// Replay makes every agent say again what one recorded episode holds, whatever its name. nil: none.
 	Replay *Recording
+	// Crews play the episodes in processes of their own, with the gate ON. nil: every world is folded into this process.
+	Crews Crews
 }
 
 var _ eval.Builder = (*Lab)(nil)
@@ -48,7 +50,10 @@ func New(c *contract.Contract, o Options) (*Lab, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Lab{contract: c, alignment: robot.Align(c, plant.Describe(), p), code: o.Code, keepSeries: o.Series, traces: o.TraceDir, brains: o.Brains, replay: o.Replay}, nil
+	return &Lab{
+		contract: c, alignment: robot.Align(c, plant.Describe(), p), code: o.Code, keepSeries: o.Series, traces: o.TraceDir,
+		brains: o.Brains, replay: o.Replay, crews: o.Crews,
+	}, nil
 }
 
 // Checks answers the suite loader's questions about a contract.
@@ -62,20 +67,23 @@ func Checks(c *contract.Contract) eval.Checks {
 }
 
 // Start implements eval.Builder.
-func (l *Lab) Start(ctx context.Context, spec eval.EpisodeSpec) (eval.Start, error) {
-	w, err := l.open(ctx, &spec)
+func (l *Lab) Start(ctx context.Context, spec eval.EpisodeSpec) (start eval.Start, err error) {
+	ctx, giveUp := context.WithCancel(ctx)
+	defer giveUp()
+	s, err := l.open(ctx, &spec, giveUp)
 	if err != nil {
 		return eval.Start{}, err
 	}
-	start := eval.Start{Truth: w.truth, Goal: world.Unknown.String()}
+	defer func() { err = s.close(ctx, err) }()
+	start = eval.Start{Truth: s.place.truth(), Goal: world.Unknown.String()}
 	if spec.Scenario.Goal != "" {
-		truth, err := w.claimNothing(ctx, spec.Scenario.Goal)
+		truth, err := s.claimNothing(ctx, spec.Scenario.Goal)
 		if err != nil {
-			return eval.Start{}, errors.Join(err, w.close())
+			return eval.Start{}, err
 		}
 		start.Goal = truth.String()
 	}
-	return start, w.close()
+	return start, nil
 }
 
 // Bench implements eval.Builder.
@@ -93,5 +101,9 @@ func (l *Lab) Bench() eval.Bench {
 	}
 	slices.Sort(unpinned)
 	m := l.contract.Manifest(l.alignment)
-	return eval.Bench{Code: l.code, ContractHash: l.contract.Hash(), ToolsHash: m.GetManifestHash(), Agents: agents, Unpinned: unpinned}
+	bench := eval.Bench{Code: l.code, ContractHash: l.contract.Hash(), ToolsHash: m.GetManifestHash(), Agents: agents, Unpinned: unpinned}
+	if l.crews != nil {
+		bench.Arrangement = eval.Processes
+	}
+	return bench
 }

@@ -2,8 +2,8 @@ package lab
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"interlock/arm"
@@ -14,11 +14,7 @@ import (
 	contractv1 "interlock/contract/v1"
 	"interlock/eval"
 	"interlock/eval/judge"
-	"interlock/robot"
-	"interlock/robot/gate"
-	"interlock/robot/skill"
 	"interlock/transport"
-	"interlock/transport/inproc"
 	"interlock/units"
 	"interlock/world"
 )
@@ -26,54 +22,47 @@ import (
 // defaultMissions is the budget of a task in a scenario that names none.
 const defaultMissions = 8
 
-// scene is one simulated table with a robot on it.
+// scene is one simulated table with a robot on it, and the judge who watches.
 type scene struct {
-	truth  body.Truth
-	guard  *guard.Guard
-	robot  *robot.Robot
+	place  place
 	client transport.Client
+
+	mu     sync.Mutex // the robot's ticks may come from a goroutine of the line's
 	judge  *judge.Judge
 	series []eval.Sample
-
-	cancel context.CancelFunc
-	ended  chan error
 }
 
-// open builds the world of one episode and starts its robot.
-func (l *Lab) open(ctx context.Context, spec *eval.EpisodeSpec) (*scene, error) {
-	driver, err := sim.New(simConfig(spec))
-	if err != nil {
-		return nil, fmt.Errorf("simulator: %w", err)
-	}
-	plant, err := lied(driver, spec.Scenario.Faults)
-	if err != nil {
-		return nil, err
-	}
-	w := &scene{truth: driver.Truth(), guard: guard.New(plant, GuardConfig(l.contract)), ended: make(chan error, 1)}
-	g, err := l.gate(spec.Gate, w.truth)
-	if err != nil {
-		return nil, err
-	}
-	if w.judge, err = judge.New(spec.Scenario.Criteria, w.truth); err != nil {
-		return nil, err
-	}
-	w.robot, err = robot.New(robot.Config{
-		Contract: l.contract, Alignment: l.alignment, Gate: g, Body: w.guard,
-		Pacer: watched{robot.Lockstep(w.guard), w.sample(l.keepSeries)}, NoInvariants: !spec.Gate, MaxMissions: max(defaultMissions, spec.Scenario.Missions),
-	})
-	if err != nil {
-		return nil, err
-	}
-	w.client = inproc.New(w.robot)
-	ctx, w.cancel = context.WithCancel(ctx)
-	go func() { w.ended <- w.robot.Run(ctx) }()
-	return w, nil
+// place is where the robot's body and the time are.
+type place interface {
+	// truth is the port to what is so now.
+	truth() body.Truth
+	// advance moves the time. Only the robot's ticks and settle do.
+	advance(by time.Duration) error
+	// observe reads what the robot's sensors read, for the plots.
+	observe() (body.Observation, error)
+	// close ends the robot and waits for it. The error says what of our own machinery failed since the episode began.
+	close(ctx context.Context) error
 }
 
-// close ends the robot and waits for it.
-func (s *scene) close() error {
-	s.cancel()
-	return <-s.ended
+// open builds the world of one episode and starts its robot. giveUp is called when our own machinery fails under it:
+// nothing that is still asked of the robot would count.
+func (l *Lab) open(ctx context.Context, spec *eval.EpisodeSpec, giveUp func()) (*scene, error) {
+	if l.crews != nil {
+		return l.openApart(ctx, spec, giveUp)
+	}
+	return l.openFolded(ctx, spec)
+}
+
+// close ends the robot and waits for it. What of our own machinery failed is the reason for err, and is put before it.
+func (s *scene) close(ctx context.Context, err error) error {
+	failed := s.place.close(ctx)
+	switch {
+	case failed == nil:
+		return err
+	case err == nil:
+		return failed
+	}
+	return fmt.Errorf("%w (%w)", failed, err)
 }
 
 // claimNothing opens a task with the goal and closes it in silence: what the robot measures of it before anything moved.
@@ -91,67 +80,61 @@ func (s *scene) claimNothing(ctx context.Context, goal string) (world.Truth, err
 }
 
 // settle lets the world come to rest under the judge's eyes. The robot must be idle.
-func (s *scene) settle() error { return s.judge.Settle(s.truth, s.guard.Advance) }
+func (s *scene) settle() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.judge.Settle(s.place.truth(), s.place.advance)
+}
 
-// sample is called after every tick: the judge looks, and a moment is kept for the plots.
-func (s *scene) sample(keep bool) func() {
-	return func() {
-		s.judge.Sample(s.truth)
-		if !keep {
-			return
+// verdict is the judge's, of what is so now.
+func (s *scene) verdict() judge.Verdict {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.judge.Verdict(s.place.truth())
+}
+
+// tick is one tick of the robot: the time moves, the judge looks, and a moment is kept for the plots.
+func (s *scene) tick(keep bool) func(by time.Duration) error {
+	return func(by time.Duration) error {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		err := s.place.advance(by)
+		s.judge.Sample(s.place.truth())
+		if keep {
+			s.keep()
 		}
-		o, err := s.guard.Observe()
-		if err != nil {
-			return // the robot sees the same and says so
-		}
-		moment := eval.Sample{AtMs: s.truth.Now().Millis(), TipZCm: units.CmFromMetres(s.truth.TipInBase()[2]), TableForceN: s.truth.TableForceN()}
-		for i := range o.Readings {
-			if o.Readings[i].Fact == "jaw_gap_mm" {
-				moment.JawGapMm = o.Readings[i].Number
-			}
-		}
-		s.series = append(s.series, moment)
+		return err
 	}
 }
 
-// watched is a pacer with somebody looking after every tick.
-type watched struct {
-	inner robot.Pacer
-	look  func()
-}
-
-func (p watched) Tick(ctx context.Context) error {
-	err := p.inner.Tick(ctx)
-	p.look()
-	return err
-}
-
-// gate returns the gate, or in OFF the one that checks nothing and plays the last iterate of the published solver.
-func (l *Lab) gate(on bool, truth body.Truth) (*gate.Gate, error) {
-	if on {
-		p, err := skill.NewPlanner(l.contract, skill.Solver(l.contract.Solver))
-		if err != nil {
-			return nil, err
-		}
-		return gate.New(l.contract, l.alignment, p), nil
-	}
-	p, err := skill.NewPlanner(l.contract, skill.DLSLast)
+// keep keeps a moment for the plots.
+func (s *scene) keep() {
+	o, err := s.place.observe()
 	if err != nil {
-		return nil, err
+		return // the robot sees the same and says so
 	}
-	return gate.Off(l.contract, l.alignment, p, truth), nil
+	t := s.place.truth()
+	moment := eval.Sample{AtMs: t.Now().Millis(), TipZCm: units.CmFromMetres(t.TipInBase()[2]), TableForceN: t.TableForceN()}
+	for i := range o.Readings {
+		if o.Readings[i].Fact == "jaw_gap_mm" {
+			moment.JawGapMm = o.Readings[i].Number
+		}
+	}
+	s.series = append(s.series, moment)
 }
 
-// GuardConfig is the driver's ceiling: the widest limits that any capability of the contract has.
+// GuardConfig is the driver's ceiling: the widest limits that any capability of the contract has, and a geometry that keeps
+// the arm off the table and itself.
 func GuardConfig(c *contract.Contract) guard.Config {
 	chain := arm.SO101()
+	space, _ := chain.Space() // without keep-outs it is never refused
 	cfg := guard.Config{Tip: func(positionsRad []float64) units.Vec3 {
 		s, ok := arm.ServosOf(positionsRad)
 		if !ok {
 			return units.Vec3{}
 		}
 		return chain.Tip(s.Joints())
-	}}
+	}, Geometry: space}
 	for _, k := range c.Capabilities {
 		cfg.Ceiling.TipSpeedMPS = max(cfg.Ceiling.TipSpeedMPS, k.Limits.TipSpeedMPS)
 		cfg.Ceiling.JointSpeedRadS = max(cfg.Ceiling.JointSpeedRadS, k.Limits.JointSpeedRadS)
@@ -189,13 +172,12 @@ func simConfig(spec *eval.EpisodeSpec) sim.Config {
 	return cfg
 }
 
-// lied wraps the simulator in a lying driver where the scenario asks for one.
-func lied(d *sim.Driver, faults []eval.Fault) (body.Stepper, error) {
+// lie is what the scenario's driver lies about; empty: it does not.
+func lie(faults []eval.Fault) sim.Lie {
 	for i := range faults {
 		if faults[i].Kind == eval.LyingDriver {
-			liar, err := sim.NewLiar(d, sim.Lie(faults[i].Lie))
-			return liar, errors.Join(err)
+			return sim.Lie(faults[i].Lie)
 		}
 	}
-	return d, nil
+	return ""
 }
