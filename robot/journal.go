@@ -5,6 +5,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"google.golang.org/protobuf/proto"
+
 	contractv1 "interlock/contract/v1"
 	"interlock/reject"
 	"interlock/robot/mission"
@@ -24,6 +26,7 @@ type record struct {
 	broken  atomic.Pointer[error] // why the latest record could not be made durable; nil: it was
 	missed  atomic.Uint64         // refusals that there was no room for
 
+	opened   bool          // the record says that this robot began
 	refusals int           // written down in the second that began at since
 	since    units.Instant // of the robot's own time
 	latch    latchSeen
@@ -128,16 +131,24 @@ func bounded(s string, bytes int) string { return s[:min(len(s), bytes)] }
 
 // noteTask writes down a task as it was opened, claimed or resolved, and calls then on the loop.
 func (r *Robot) noteTask(q *request, then func(error)) {
+	q.recorded = taskPB(q)
 	r.whenDurable(&contractv1.AuditRecord{What: &contractv1.AuditRecord_Task{Task: &contractv1.TaskChange{
-		Task: taskPB(q), Words: q.words, Provenance: q.provenance, Principal: q.principal,
+		Task: q.recorded, Words: q.words, Provenance: q.provenance, Principal: q.principal,
 	}}}, then)
+}
+
+// noteClosed writes down that a task has closed, unless the claim that closed it was written down as such.
+func (r *Robot) noteClosed(q *request) {
+	if r.record.journal != nil && !proto.Equal(q.recorded, taskPB(q)) {
+		r.noteTask(q, func(error) {})
+	}
 }
 
 // noteLatch writes down a stop or a reset that was observed.
 func (r *Robot) noteLatch() {
 	now := r.senses.last.Latch
 	seen := latchSeen{now.Stopped, now.Number, true}
-	if r.record.journal == nil || seen == r.record.latch {
+	if r.record.journal == nil || !r.record.opened || seen == r.record.latch {
 		return
 	}
 	r.record.latch = seen

@@ -17,6 +17,7 @@ type request struct {
 	id                           string
 	words, provenance, principal string                 // as it was opened
 	resolution                   *contractv1.Resolution // a person's word beside the verdict; nil: none
+	recorded                     *contractv1.Task       // as it was last written down
 	alone                        bool                   // no person can be asked about it
 	task                         goal.Task
 	before                       *world.Snapshot          // as the task was opened
@@ -148,7 +149,7 @@ func (r *Robot) settle(q *request, m goal.Measurement) {
 	if q.task.Closed() && r.openTask == q {
 		r.openTask = nil
 		r.tasks.close(q)
-		r.noteTask(q, func(error) {})
+		r.noteClosed(q)
 		if r.cfg.Desk != nil {
 			r.withdrawn(r.cfg.Desk.WithdrawTask(q.id))
 		}

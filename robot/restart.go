@@ -25,6 +25,8 @@ func (r *Robot) takeUp(version string) {
 	r.note(&contractv1.AuditRecord{What: &contractv1.AuditRecord_Opened{Opened: &contractv1.Opened{
 		Robot: m.GetRobot(), ContractHash: m.GetContractHash(), ManifestHash: m.GetManifestHash(), Incarnation: past.Incarnation + 1, Version: version,
 	}}})
+	r.record.opened = true
+	r.noteLatch()
 	for _, p := range past.Missions {
 		r.remember(p)
 	}

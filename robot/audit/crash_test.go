@@ -148,8 +148,10 @@ func (s *script) after(d *memory) error {
 		}
 		return nil
 	}}
-	if f, err := scanned.walk(d); f != nil || err != nil {
-		return fmt.Errorf("%v, %w", f, err)
+	if f, err := scanned.walk(d); err != nil {
+		return err
+	} else if f != nil {
+		return f
 	}
 	kept := got[:int(h.Records)-h.Gaps]
 	if len(kept) < len(s.acked) || len(kept) > len(s.sent) || !slices.Equal(kept, s.sent[:len(kept)]) {
@@ -164,8 +166,10 @@ func (s *script) after(d *memory) error {
 			return fmt.Errorf("mission %s is known as %+v", id, m)
 		}
 	}
-	if r, err := verify(d, nil); err != nil || r.Fault != nil {
-		return fmt.Errorf("%v, %w", r.Fault, err)
+	if r, err := verify(d, nil); err != nil {
+		return err
+	} else if r.Fault != nil {
+		return r.Fault
 	}
 	return nil
 }
