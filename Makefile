@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo test check race fuzz sabotage golden gen bench bench-peers lab peers lab-llm clean fmt-check vet lint gen-check static fuzz-short
+.PHONY: help demo test check race fuzz sabotage golden gen bench drills sim bench-peers lab peers lab-llm clean fmt-check vet lint gen-check static fuzz-short
 
 GOLANGCI_VERSION := v2.15.0
 GOLANGCI := bin/golangci-lint-$(GOLANGCI_VERSION)
@@ -41,10 +41,18 @@ gen: ## regenerate the generated code
 bench: ## all benchmarks
 	go test -run '^$$' -bench . -benchmem ./...
 
+drills: ## kill, freeze, flood and stop real processes at length; writes docs/experiments/drills.md (about 25 minutes)
+	.ci/drills
+
+sim: ## the promises about stop and reset on simulated time, over all their seeds (about 2 minutes)
+	INTERLOCK_SEEDS=10000 go test -count=1 -timeout 30m -v -run 'Motoman154|ResetMovesNothing' ./body/guard
+	go test -count=1 -timeout 30m -run 'TestNoSequenceBreaksTheEnvelope' ./body/guard -rapid.checks=10000
+
 bench-peers: ## decisions and kinematics beside Python and Node peers, report to docs/experiments/bench.md (2 minutes)
 	bench/peers/run
 
-peers: ## a real small model end to end (downloads 130 MB once, about 3 minutes)
+peers: ## Python, curl and Go drive a robot, a Python body and broken ones meet the suite, and a real small model (downloads 150 MB once, about 4 minutes)
+	tools/peers/run
 	tools/llm/peers
 
 lab-llm: ## suites/seven.yaml on two real models, rows to docs/experiments/models.md (downloads 1.5 GB once)

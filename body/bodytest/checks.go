@@ -96,8 +96,12 @@ func follows(b body.Stepper) error {
 		return err
 	}
 	to := s.nudge()
-	if err := s.drive(to, 500*time.Millisecond); err != nil {
+	moving := false // that it moves is measured too, and not always "standstill"
+	if err := s.drive(to, 500*time.Millisecond, func() { moving = moving || !s.last.Standstill }); err != nil {
 		return err
+	}
+	if !moving {
+		return errors.New("standstill is told of a joint that moves")
 	}
 	if s.last.Holding != body.HoldNone {
 		return fmt.Errorf("holds (%s) while setpoints arrive", s.last.Holding)
@@ -119,9 +123,10 @@ func returnsSent(b body.Stepper) error {
 	if err != nil {
 		return err
 	}
-	for n := s.last.Applied + 1; n <= 3; n++ {
+	before := s.last.Applied // a process counts on from one lease to the next
+	for n := before + 1; n <= before+3; n++ {
 		p := s.setpoint()
-		p.PositionsRad[0] += 1e-4 * float64(n)
+		p.PositionsRad[0] += 1e-4
 		sent, err := s.Send(p)
 		if err != nil {
 			return err
@@ -255,19 +260,24 @@ func timeRunsOn(b body.Stepper) error {
 	return nil
 }
 
-// clockRunsOn is timeRunsOn for a body whose clock moves by itself.
-func clockRunsOn(b body.Stepper) error {
+// refusesSpeeds asks for twice the speed that the first joint is described with.
+func refusesSpeeds(b body.Stepper) error {
 	s, err := start(b)
 	if err != nil {
 		return err
 	}
-	for range 10 {
-		before := s.last.At
-		if err := s.run(tick); err != nil {
-			return err
-		}
-		if got := s.last.At.Sub(before); got < tick/2 || got > 10*tick {
-			return fmt.Errorf("in %v its clock went on by %v", tick, got)
+	joint, step := s.Describe().Joints[0], s.Describe().Step
+	by := math.Max(nudgeRad, 2*joint.MaxVelRadS*step.Seconds())
+	if s.last.GoalRad[0]+by > joint.MaxRad {
+		by = -by
+	}
+	for _, over := range []time.Duration{0, step} { // 0 is the next step
+		p := s.setpoint()
+		copy(p.PositionsRad, s.last.GoalRad)
+		p.PositionsRad[0] += by
+		p.Over = over
+		if err := s.refused(p, reject.OutOfRange, "positions_rad."+joint.Name); err != nil {
+			return fmt.Errorf("%.3f rad over %v: %w", by, over, err)
 		}
 	}
 	return nil
@@ -310,7 +320,7 @@ func haltEndsMotion(b body.Stepper) error {
 	p := s.setpoint()
 	to := s.nudge()
 	copy(p.PositionsRad, to)
-	p.Over, p.Expires = 200*time.Millisecond, s.last.At.Add(body.MaxAhead)
+	p.Over, p.Expires = 800*time.Millisecond, s.last.At.Add(body.MaxAhead)
 	if _, err := s.Send(p); err != nil {
 		return err
 	}
@@ -337,7 +347,7 @@ func haltEndsMotion(b body.Stepper) error {
 	if err := s.stays(slices.Clone(s.last.JointsRad), 500*time.Millisecond, "a halted body"); err != nil {
 		return err
 	}
-	return s.drive(to, 300*time.Millisecond) // a halt is no latch
+	return s.drive(to, 300*time.Millisecond, nil) // a halt is no latch
 }
 
 func holdsOnExpiry(b body.Stepper) error {

@@ -1,5 +1,9 @@
 // Package bodytest is the conformance suite of body drivers: a new body is done when Run passes on it, inside
-// body/guard.
+// body/guard; a body or a driver in another process is done when `interlock bodytest` says so.
+//
+// Checks are for a body on virtual time. ProcessChecks and LatchChecks are for a driver process as robots, onlookers and a
+// person reach it, BareChecks for a body process behind a guard: the protocol's leases, its order of commands and its JSON
+// belong to them. A check that needs more than it is given fails; it never passes for want of a question.
 //
 // It moves the first joint by a few hundredths of a radian and needs nothing else of the body than the interface; it
 // must never look behind it or wait on a clock: time is what Advance makes of it. Each check is a function that returns

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 	"time"
 
@@ -29,6 +30,7 @@ func Checks() []Check {
 		{"returns what was sent", returnsSent},
 		{"refuses expired and too distant setpoints", refusesTimes},
 		{"refuses malformed setpoints", refusesPositions},
+		{"refuses setpoints that are too fast", refusesSpeeds},
 		{"observations are finite and complete", observes},
 		{"time never runs back", timeRunsOn},
 		{"halt works in every state", haltsEverywhere},
@@ -39,7 +41,7 @@ func Checks() []Check {
 	}
 }
 
-// RealTimeChecks lists the suite for a body whose time moves by itself: Advance of the body.Stepper it gets only waits.
+// RealTimeChecks lists the suite for a body whose time moves by itself: Advance of the Clocked it gets only waits.
 func RealTimeChecks() []Check {
 	var live []Check
 	for _, c := range Checks() {
@@ -52,6 +54,31 @@ func RealTimeChecks() []Check {
 		live = append(live, c)
 	}
 	return live
+}
+
+// ProcessChecks lists the suite for a driver process, with what only its line shows. What they get is a Line.
+func ProcessChecks() []Check {
+	return append(RealTimeChecks(), append(lineChecks(), Check{"holds when the robot falls silent", holdsOnSilence})...)
+}
+
+// LatchChecks lists what a driver process owes whoever stops and resets it. What they get is a Process. A check that
+// fails may leave the latch closed.
+func LatchChecks() []Check {
+	return []Check{
+		{"a stop ends a motion and latches", stopLatches},
+		{"only its own number resets a stop", resetsByNumber},
+		{"a reset starts nothing", resetStartsNothing},
+	}
+}
+
+// BareChecks lists what a body process owes that stands behind a guard: not expiry, silence, speed and latch, which the
+// guard keeps for it. What they get is a Line.
+func BareChecks() []Check {
+	guards := map[string]bool{
+		"refuses expired and too distant setpoints": true, "refuses setpoints that are too fast": true, "holds when a setpoint expires": true,
+	}
+	bare := slices.DeleteFunc(RealTimeChecks(), func(c Check) bool { return guards[c.Name] })
+	return append(bare, lineChecks()...)
 }
 
 // Run runs every check on a body of its own. The builder returns a body that is not open.
@@ -123,7 +150,7 @@ func (s *session) setpoint() body.Setpoint {
 	return body.Setpoint{
 		PositionsRad: append([]float64(nil), s.last.JointsRad...),
 		Over:         tick,
-		Expires:      s.last.At.Add(body.Expiry),
+		Expires:      s.last.At.Add(body.MaxAhead / 2), // a busy machine may be late
 		Stop:         s.last.Latch.Number,
 	}
 }
@@ -139,8 +166,9 @@ func (s *session) nudge() []float64 {
 	return q
 }
 
-// drive sends setpoints on the line to the target for d and returns early on an error.
-func (s *session) drive(to []float64, d time.Duration) error {
+// drive sends setpoints on the line to the target for d and returns early on an error. It calls seen, if there is one,
+// after each look.
+func (s *session) drive(to []float64, d time.Duration, seen func()) error {
 	from := append([]float64(nil), s.last.GoalRad...)
 	whole := time.Duration(math.Abs(to[0]-from[0]) / slowRadS * float64(time.Second))
 	for gone := tick; gone <= d; gone += tick {
@@ -154,6 +182,9 @@ func (s *session) drive(to []float64, d time.Duration) error {
 		}
 		if err := s.run(tick); err != nil {
 			return err
+		}
+		if seen != nil {
+			seen()
 		}
 	}
 	return nil
@@ -185,15 +216,8 @@ func (s *session) refused(p body.Setpoint, code reject.Code, field string) error
 	before := append([]float64(nil), s.last.JointsRad...)
 	applied := s.last.Applied
 	_, err := s.Send(p)
-	var r reject.Rejection
-	switch {
-	case err == nil:
-		return fmt.Errorf("a setpoint for %s %s was taken", code, field)
-	case !errors.As(err, &r):
-		return fmt.Errorf("a setpoint for %s %s was answered by: %w", code, field, err)
-	}
-	if r.Code != code || r.Field != field {
-		return fmt.Errorf("refused as %s in %q, not %s in %q", r.Code, r.Field, code, field)
+	if err := rejectedAs(err, code, field); err != nil {
+		return fmt.Errorf("a setpoint: %w", err)
 	}
 	if err := s.stays(before, 200*time.Millisecond, "a refused setpoint"); err != nil {
 		return err
@@ -202,6 +226,35 @@ func (s *session) refused(p body.Setpoint, code reject.Code, field string) error
 		return fmt.Errorf("a refused setpoint counts as applied")
 	}
 	return nil
+}
+
+// rejectedAs asks for an error that is a refusal with the code and field, among others or alone.
+func rejectedAs(err error, code reject.Code, field string) error {
+	list := rejections(err)
+	switch {
+	case err == nil:
+		return fmt.Errorf("was taken, not refused as %s in %q", code, field)
+	case len(list) == 0:
+		return fmt.Errorf("was answered, instead of by %s in %q, by: %w", code, field, err)
+	case !slices.ContainsFunc(list, func(r reject.Rejection) bool { return r.Code == code && r.Field == field }):
+		return fmt.Errorf("was refused as %s in %q, not %s in %q", list[0].Code, list[0].Field, code, field)
+	}
+	return nil
+}
+
+// rejections are the refusals in an error.
+func rejections(err error) (list []reject.Rejection) {
+	if many, is := err.(interface{ Unwrap() []error }); is { //nolint:errorlint // the parts of a join, one by one
+		for _, part := range many.Unwrap() {
+			list = append(list, rejections(part)...)
+		}
+		return list
+	}
+	var r reject.Rejection
+	if errors.As(err, &r) {
+		list = append(list, r)
+	}
+	return list
 }
 
 func finiteObservation(o *body.Observation) error {

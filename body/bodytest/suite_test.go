@@ -157,6 +157,12 @@ func sabotagedSetpoints() []sabotage {
 			}
 		}},
 		{"takes expired setpoints", "refuses expired and too distant setpoints", func(s *spoilt) { s.send = extend }},
+		{"slows down what is too fast", "refuses setpoints that are too fast", func(s *spoilt) {
+			s.send = func(b body.Stepper, p body.Setpoint) (body.Sent, error) {
+				p.Over = max(p.Over, 300*time.Millisecond)
+				return b.Send(p)
+			}
+		}},
 		{"repairs lengths", "refuses malformed setpoints", func(s *spoilt) {
 			s.send = func(b body.Stepper, p body.Setpoint) (body.Sent, error) {
 				for len(p.PositionsRad) < 6 {
@@ -194,7 +200,10 @@ func sabotagedRest() []sabotage {
 		{"halt does nothing", "halt ends a motion", func(s *spoilt) {
 			s.halt = func(body.Stepper) error { return nil }
 		}},
-		{"standstill from the command", "halt ends a motion", func(s *spoilt) {
+		{"always tells standstill", "follows setpoints", func(s *spoilt) {
+			s.observe = func(o *body.Observation) { o.Standstill = true }
+		}},
+		{"never tells standstill", "halt ends a motion", func(s *spoilt) {
 			s.observe = func(o *body.Observation) { o.Standstill = false }
 		}},
 		{"never expires", "holds when a setpoint expires", func(s *spoilt) { s.send = extend }},

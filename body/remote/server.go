@@ -83,7 +83,7 @@ type driverServer struct {
 	contract string // hash
 
 	mu       sync.Mutex // one command at a time
-	epoch    uint64     // of the commands counted in sequence
+	epoch    uint64     // of the latest lease, whose commands are counted in sequence
 	sequence uint64     // the latest Send or Halt
 }
 
@@ -98,6 +98,11 @@ func (s *driverServer) Open(_ context.Context, q *driverv1.OpenRequest) (*driver
 		return nil, connect.NewError(connect.CodeInvalidArgument, errors.New("holder: 1 to 100 bytes are needed"))
 	}
 	epoch, err := s.line.Acquire(q.GetHolder())
+	if err == nil {
+		s.mu.Lock()
+		s.epoch, s.sequence = epoch, 0
+		s.mu.Unlock()
+	}
 	return s.lease(epoch, err)
 }
 
@@ -136,11 +141,8 @@ func (s *driverServer) inOrder(epoch, sequence uint64) error {
 	if sequence == 0 {
 		return reject.New(reject.MissingArgument, "a setpoint needs a sequence number").In("sequence")
 	}
-	if epoch != s.epoch {
-		if epoch < s.epoch {
-			return nil
-		}
-		s.epoch, s.sequence = epoch, 0
+	if epoch != s.epoch { // an epoch that was never granted must not count, least of all a large one
+		return nil
 	}
 	if sequence <= s.sequence {
 		return reject.New(reject.Conflict, "a later command came before this setpoint").In("sequence")

@@ -5,7 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
+	"os"
 	"os/exec"
+	"os/signal"
+	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -16,95 +21,225 @@ import (
 	"interlock/body/remote"
 )
 
+// bodytestOptions are the flags of `interlock bodytest`.
+type bodytestOptions struct {
+	driver, operator, body, speak string
+
+	only   []string
+	asJSON bool
+}
+
 func newBodytest() *cobra.Command {
-	var addr string
+	var o bodytestOptions
 	c := &cobra.Command{
-		Use:   "bodytest --driver ADDR [-- CMD ...]",
-		Short: "Hold any driver process against the conformance suite",
-		Long: `Bodytest reaches a driver process at --driver and runs the conformance suite on
-it as a black box, in real time. With a command after --, it starts that first and
-ends it afterwards. The suite moves the first joint by 0.05 rad: with hardware,
-stand clear. It exits with 4 if a check fails.`,
-		Example: "  interlock bodytest --driver unix:d.sock -- interlock driver sim --contract robots/so101-tabletop.yaml --listen unix:d.sock",
+		Use:   "bodytest {--driver ADDR [--operator ADDR] | --body ADDR} [-- CMD ...]",
+		Short: "Hold any driver or body process against the conformance suite",
+		Long: `Bodytest reaches a process that speaks the driver protocol and runs the conformance
+suite on it as a black box, in real time. With a command after --, it starts that
+first and ends it afterwards.
+
+--driver is a driver process, which owes everything; with --operator, where a person
+stops and resets it, the suite asks for its latch too, and says so where it does not.
+--body is a body in any language that "interlock driver remote" is to stand in front
+of: it owes neither latch nor limits nor expiry, and speaks JSON.
+
+The suite moves the first joint by 0.05 rad, and a driver that fails may move it
+further: with hardware, stand clear. It resets no stop but its own; a driver that is
+stopped when it begins is not touched.
+
+Exit codes: 0 all passed; 4 a check failed; 7 it was stopped when the suite began; 1
+nothing answered.`,
+		Example: `  interlock bodytest --body 127.0.0.1:7460 -- python3 body/remote/example/driver.py 7460
+  interlock bodytest --driver unix:d.sock --operator unix:o.sock -- \
+      interlock driver sim --contract robots/so101-tabletop.yaml --listen unix:d.sock --operator unix:o.sock --latch-file latch.json`,
 		RunE: func(cmd *cobra.Command, a []string) error {
-			end, err := startCommand(a, cmd.ErrOrStderr())
+			suite, err := o.suite()
 			if err != nil {
 				return badInput(err)
 			}
-			return errors.Join(testBody(cmd.Context(), addr, cmd.OutOrStdout()), end())
+			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+			defer stop()
+			ctx, end, err := startCommand(ctx, a, cmd.ErrOrStderr())
+			if err != nil {
+				return badInput(err)
+			}
+			return errors.Join(suite.run(ctx, cmd.OutOrStdout()), end())
 		},
 	}
-	c.Flags().StringVar(&addr, "driver", "", "where the driver process listens")
-	_ = c.MarkFlagRequired("driver")
+	f := c.Flags()
+	f.StringVar(&o.driver, "driver", "", "where a driver process listens")
+	f.StringVar(&o.operator, "operator", "", "where a person stops and resets that driver")
+	f.StringVar(&o.body, "body", "", "where a body process listens")
+	f.StringVar(&o.speak, "speak", "proto", "how to speak to a driver: proto (as robots do) or json")
+	f.StringArrayVar(&o.only, "only", nil, "run this check only; may be given again")
+	f.BoolVar(&o.asJSON, "json", false, "print one JSON object per check")
 	return c
 }
 
-// startCommand starts a process; end asks it to end, kills it if it does not, and waits.
-func startCommand(line []string, errOut io.Writer) (end func() error, err error) {
-	if len(line) == 0 {
-		return func() error { return nil }, nil
-	}
-	cmd := exec.Command(line[0], line[1:]...)
-	cmd.Stderr = errOut
-	if err := cmd.Start(); err != nil {
-		return nil, err
-	}
-	return func() error {
-		kill := time.AfterFunc(2*time.Second, func() { _ = cmd.Process.Kill() })
-		defer kill.Stop()
-		if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
-			return errors.Join(fmt.Errorf("the driver process had ended: %w", err), cmd.Wait())
-		}
-		_ = cmd.Wait() // how it ends on a signal is its own affair
-		return nil
-	}, nil
+// bodySuite is what one run asks of one process.
+type bodySuite struct {
+	bodytestOptions
+	addr   string
+	line   remote.Options
+	checks []bodytest.Check
+	unable []bodytest.Check // what cannot be asked without a person's line
 }
 
-// bodyThere is how long a driver process may take until it answers.
-const bodyThere = 10 * time.Second
-
-func testBody(ctx context.Context, addr string, out io.Writer) error {
-	failed := 0
-	checks := bodytest.RealTimeChecks()
-	for _, c := range checks {
-		says := "ok"
-		if err := testOnce(ctx, addr, c); err != nil {
-			says, failed = "FAILED: "+err.Error(), failed+1
+func (o *bodytestOptions) suite() (*bodySuite, error) {
+	s := &bodySuite{bodytestOptions: *o, line: remote.Options{Holder: "bodytest", CallTimeout: time.Second}}
+	switch {
+	case (o.driver == "") == (o.body == ""):
+		return nil, errors.New("one of --driver and --body says what is tested")
+	case o.operator != "" && o.driver == "":
+		return nil, errors.New("--operator is a driver's; a body has no latch")
+	case o.speak != "proto" && o.speak != "json":
+		return nil, fmt.Errorf("--speak: %q is neither proto nor json", o.speak)
+	case o.body != "":
+		s.addr, s.line.JSON, s.checks = o.body, true, bodytest.BareChecks()
+	case o.operator != "":
+		s.addr, s.line.JSON, s.checks = o.driver, o.speak == "json", append(bodytest.ProcessChecks(), bodytest.LatchChecks()...)
+	default:
+		s.addr, s.line.JSON, s.checks, s.unable = o.driver, o.speak == "json", bodytest.ProcessChecks(), bodytest.LatchChecks()
+	}
+	for _, name := range o.only {
+		if !slices.ContainsFunc(s.checks, func(c bodytest.Check) bool { return c.Name == name }) {
+			return nil, fmt.Errorf("--only: there is no check %q here", name)
 		}
-		if _, err := fmt.Fprintf(out, "%-50s %s\n", c.Name, says); err != nil {
+	}
+	if len(o.only) > 0 {
+		left := func(c bodytest.Check) bool { return !slices.Contains(o.only, c.Name) }
+		s.checks, s.unable = slices.DeleteFunc(s.checks, left), nil
+	}
+	return s, nil
+}
+
+// run holds the process against the suite, check by check, each on a line of its own.
+func (s *bodySuite) run(ctx context.Context, out io.Writer) error {
+	failed := 0
+	if err := s.there(ctx); err != nil {
+		return err
+	}
+	for _, c := range s.checks {
+		err := errors.Join(s.check(ctx, c), s.tidy(ctx))
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		said := checkSaid{Check: c.Name, Result: "ok"}
+		if err != nil {
+			failed++
+			said.Result, said.Says = "failed", err.Error()
+		}
+		if err := said.print(out, s.asJSON); err != nil {
+			return err
+		}
+	}
+	for _, c := range s.unable {
+		said := checkSaid{Check: c.Name, Result: "not asked", Says: "it needs --operator"}
+		if err := said.print(out, s.asJSON); err != nil {
 			return err
 		}
 	}
 	if failed > 0 {
-		return exitStatus{exitNotDone, fmt.Errorf("%d of %d checks failed", failed, len(checks))}
+		return exitStatus{exitNotDone, fmt.Errorf("%d of %d checks failed", failed, len(s.checks))}
 	}
 	return nil
 }
 
-func testOnce(ctx context.Context, addr string, c bodytest.Check) error {
+// maxReply is how much of a reply is read.
+const maxReply = 1 << 20
+
+// checkSaid is what came of a check.
+type checkSaid struct {
+	Check  string `json:"check"`
+	Result string `json:"result"` // ok, failed, not asked
+	Says   string `json:"says,omitempty"`
+}
+
+func (c *checkSaid) print(out io.Writer, asJSON bool) (err error) {
+	if asJSON {
+		return printJSON(out, c)
+	}
+	text := c.Result
+	if c.Result == "failed" {
+		text = "FAILED"
+	}
+	if c.Says != "" {
+		text += ": " + shown(c.Says)
+	}
+	_, err = fmt.Fprintf(out, "%-50s %s\n", c.Check, text)
+	return err
+}
+
+// bodyThere is how long a process may take until it answers.
+const bodyThere = 10 * time.Second
+
+// there waits until the process answers. One that is stopped is a person's matter.
+func (s *bodySuite) there(ctx context.Context) error {
 	within, cancel := context.WithTimeout(ctx, bodyThere)
 	defer cancel()
-	var d *remote.Driver
-	err := whenThere(within, io.Discard, func() (err error) {
-		d, err = remote.Dial(within, addr, remote.Options{Holder: "bodytest"})
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("no driver answers at %s: %w", addr, err)
+	var latch body.Latch
+	err := whenThere(within, io.Discard, func() (err error) { latch, err = s.latch(within); return err })
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case err != nil:
+		_, err = s.latch(ctx)
+		return fmt.Errorf("no body answers at %s: %w", s.addr, err)
+	case latch.Stopped:
+		return exitStatus{exitStopped, fmt.Errorf("it is stopped, number %d (%s): whoever knows why resets it first", latch.Number, shown(latch.Reason))}
 	}
-	return errors.Join(c.Run(waiting{d, ctx}), d.Close())
+	return nil
 }
 
-// waiting is a driver whose time moves by itself.
-type waiting struct {
-	*remote.Driver
-	ctx context.Context //nolint:containedctx // Advance has none
+func (s *bodySuite) latch(ctx context.Context) (body.Latch, error) {
+	d, err := remote.Dial(ctx, s.addr, s.line)
+	if err != nil {
+		return body.Latch{}, err
+	}
+	o, err := d.Watch()
+	return o.Latch, errors.Join(err, d.Close())
 }
+
+// check runs one check.
+func (s *bodySuite) check(ctx context.Context, c bodytest.Check) error {
+	d, err := remote.Dial(ctx, s.addr, s.line)
+	if err != nil {
+		return err
+	}
+	return errors.Join(c.Run(&bodyLine{d, ctx, s, time.Now()}), d.Close())
+}
+
+// tidy resets a stop that a check left behind. A check that passes leaves none: the driver stopped by itself.
+func (s *bodySuite) tidy(ctx context.Context) error {
+	l, err := s.latch(ctx)
+	if err != nil || !l.Stopped {
+		return err
+	}
+	err = fmt.Errorf("it is left stopped, number %d (%s)", l.Number, l.Reason)
+	if s.operator != "" {
+		err = errors.Join(err, s.person().Reset(l.Number))
+	}
+	return err
+}
+
+func (s *bodySuite) person() latch {
+	return distantLatch{func() (string, error) { return s.operator, nil }}
+}
+
+// bodyLine is a line to a process whose time moves by itself.
+type bodyLine struct {
+	*remote.Driver
+	ctx   context.Context //nolint:containedctx // Advance has none
+	suite *bodySuite
+	began time.Time
+}
+
+var _ bodytest.Process = (*bodyLine)(nil)
 
 // Advance implements body.Stepper by waiting.
-func (w waiting) Advance(by time.Duration) error {
+func (l *bodyLine) Advance(by time.Duration) error {
 	switch {
-	case !w.Opened():
+	case !l.Opened():
 		return body.ErrNotOpen
 	case by <= 0:
 		return fmt.Errorf("cannot wait for %v", by)
@@ -112,7 +247,77 @@ func (w waiting) Advance(by time.Duration) error {
 	select {
 	case <-time.After(by):
 		return nil
-	case <-w.ctx.Done():
-		return w.ctx.Err()
+	case <-l.ctx.Done():
+		return context.Cause(l.ctx)
 	}
+}
+
+// Passed implements bodytest.Clocked.
+func (l *bodyLine) Passed() time.Duration { return time.Since(l.began) }
+
+// Post implements bodytest.Line.
+func (l *bodyLine) Post(method, text string, header ...string) (status int, reply []byte, err error) {
+	client, base, _ := remote.LabLine(l.suite.addr) // the client of any line
+	defer client.CloseIdleConnections()
+	if !strings.HasPrefix(method, "/") {
+		method = "/interlock.driver.v1.Driver/" + method
+	}
+	ctx, cancel := context.WithTimeout(l.ctx, l.suite.line.CallTimeout)
+	defer cancel()
+	q, err := http.NewRequestWithContext(ctx, http.MethodPost, base+method, strings.NewReader(text))
+	if err != nil {
+		return 0, nil, err
+	}
+	q.Header.Set("Content-Type", "application/json")
+	for pair := range slices.Chunk(header, 2) {
+		q.Header.Set(pair[0], pair[1])
+	}
+	r, err := client.Do(q)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer func() { _ = r.Body.Close() }()
+	reply, err = io.ReadAll(io.LimitReader(r.Body, maxReply))
+	return r.StatusCode, reply, err
+}
+
+// Another implements bodytest.Line.
+func (l *bodyLine) Another() body.Stepper {
+	o := l.suite.line
+	o.OpenWithin = time.Second
+	return &bodyLine{remote.Expect(l.suite.addr, l.Describe(), o), l.ctx, l.suite, l.began}
+}
+
+// Person implements bodytest.Process.
+func (l *bodyLine) Person() bodytest.Latch { return l.suite.person() }
+
+// startCommand starts a process, whose end ends the context it returns. end asks it to end, kills it if it does not, and
+// waits. What the process started itself is asked with it.
+func startCommand(ctx context.Context, line []string, errOut io.Writer) (running context.Context, end func() error, err error) {
+	if len(line) == 0 {
+		return ctx, func() error { return nil }, nil
+	}
+	cmd := exec.Command(line[0], line[1:]...)
+	cmd.Stderr = errOut
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a Ctrl-C comes to it last
+	if err := cmd.Start(); err != nil {
+		return ctx, nil, err
+	}
+	running, gone := context.WithCancelCause(ctx)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		err := cmd.Wait()
+		if err == nil {
+			err = errEnded
+		}
+		gone(fmt.Errorf("%s ended by itself: %w", line[0], err))
+	}()
+	return running, func() error {
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) // its group, which is gone if it is
+		kill := time.AfterFunc(childWithin+time.Second, func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) })
+		defer kill.Stop()
+		<-ended // how it ends on a signal is its own affair
+		return nil
+	}, nil
 }

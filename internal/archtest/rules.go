@@ -69,6 +69,7 @@ var rooms = []room{
 	{"bench", []string{
 		"units", "reject", "arm", "world", "contract", "brain/action", "robot/gate", "robot/skill", "robot/verify", "robots",
 	}, "what is timed is the reader, the gate and the watch themselves; nothing imports them joined but cmd"},
+	{"examples/*", []string{"transport/connect", "transport/leasing", "contract/v1"}, "an example of a client is a brain's side of the line, and shows what a client needs"},
 	{"robots", nil, "contract files are data; the package only carries them inside the binary"},
 	{"suites", nil, "suite files are data; the package only carries them inside the binary"},
 	{"eval/lab", []string{everything}, "the lab builds whole worlds, gate OFF included"},

@@ -5,11 +5,11 @@
     interlock driver remote --plant 127.0.0.1:7460 --contract robots/so101-tabletop.yaml
 
 This is a body, not a guard: `interlock driver remote` stands in front of it with the stop latch, the limits, expiry and
-the hold on silence. What a body owes: goals are kept when nobody sends; opening never moves; a setpoint is taken whole
-or refused whole; only the holder of the lease is obeyed; readings tell the time of their source. See
-body/remote/v1/driver.proto for every field; 64-bit numbers are strings in JSON.
+the hold on silence. What a body owes, and how to test it, is in docs/drivers.md; every field is in
+body/remote/v1/driver.proto. 64-bit numbers are strings in JSON, and a number that is not finite is the string "NaN".
 """
 import json
+import math
 import sys
 import threading
 import time
@@ -34,12 +34,15 @@ def refused(code, field, says):
     return {"rejections": [{"code": code, "field": field, "says": says}]}
 
 
+NO_LEASE = refused("NO_LEASE", "epoch", "this epoch does not hold the lease")
+
+
 class Body:
     def __init__(self):
         self.lock = threading.Lock()
-        self.epoch, self.until, self.sequence = time.time_ns(), 0.0, 0
+        self.epoch, self.until, self.holder, self.sequence = time.time_ns(), 0.0, "", 0
         self.start, self.goal, self.began, self.over = HOME, HOME, 0.0, 0.0
-        self.applied = 0
+        self.applied, self.holding = 0, ""
 
     def at(self, t):
         """Where the joints are: on a straight line to the goal. A real body asks its encoders."""
@@ -50,9 +53,11 @@ class Body:
         return int(q.get("epoch", 0)) == self.epoch and now() < self.until
 
     def halt(self):
-        t = now()
-        self.start = self.goal = self.at(t)
-        self.began, self.over = t, 0.0
+        """Stand where it stands, with torque on."""
+        if now() < self.began + self.over:
+            self.start = self.goal = self.at(now())
+            self.began, self.over = now(), 0.0
+        self.holding = "halted"
 
     def Describe(self, q):
         return {"name": "example", "mode": "sim", "stepNs": "2000000", "joints": JOINTS, "protocol": 1,
@@ -60,35 +65,39 @@ class Body:
 
     def Open(self, q):
         if now() < self.until:
-            return refused("BUSY", "holder", "the lease is held")
-        self.epoch, self.until, self.sequence = self.epoch + 1, now() + TTL, 0
-        self.halt()
+            return refused("BUSY", "holder", "the lease is held by " + self.holder)
+        self.epoch, self.until, self.sequence, self.holder = self.epoch + 1, now() + TTL, 0, q.get("holder", "")
+        self.halt()  # what an earlier holder left moving ends; opening never moves
         return {"epoch": str(self.epoch), "ttlNs": ns(TTL)}
 
     def Renew(self, q):
         if not self.holds(q):
-            return refused("NO_LEASE", "epoch", "this epoch does not hold the lease")
+            return NO_LEASE
         self.until = now() + TTL
         return {"epoch": str(self.epoch), "ttlNs": ns(TTL)}
 
     def Send(self, q):
-        goal, sequence = q.get("positionsRad", []), int(q.get("sequence", 0))
+        goal, sequence = [float(x) for x in q.get("positionsRad", [])], int(q.get("sequence", 0))
         if not self.holds(q):
-            return refused("NO_LEASE", "epoch", "this epoch does not hold the lease")
+            return NO_LEASE
         if sequence <= self.sequence:
             return refused("CONFLICT", "sequence", "a later command came before this one")
         if len(goal) != len(JOINTS):
             return refused("WRONG_TYPE", "positions_rad", "six joint positions are needed")
-        if not all(j["minRad"] <= x <= j["maxRad"] for j, x in zip(JOINTS, goal)):  # NaN fails
-            return refused("OUT_OF_RANGE", "positions_rad", "a joint does not go that far")
+        for j, x in zip(JOINTS, goal):
+            if not math.isfinite(x):
+                return refused("NOT_FINITE", "positions_rad." + j["name"], "the position is not finite")
+            if not j["minRad"] <= x <= j["maxRad"]:
+                return refused("OUT_OF_RANGE", "positions_rad." + j["name"], "the joint does not go that far")
         t = now()
         self.start, self.goal, self.began, self.over = self.at(t), goal, t, int(q.get("overNs", 0)) / 1e9
-        self.until, self.sequence, self.applied = t + TTL, sequence, self.applied + 1
+        self.until, self.sequence, self.applied, self.holding = t + TTL, sequence, self.applied + 1, ""
         return {"positionsRad": goal, "applied": str(self.applied)}
 
     def Halt(self, q):
-        self.halt()
-        self.sequence = max(self.sequence, int(q.get("sequence", 0)))
+        self.halt()  # whoever asks
+        if self.holds(q):
+            self.sequence = max(self.sequence, int(q.get("sequence", 0)))
         return {}
 
     def Observe(self, q):
@@ -97,7 +106,7 @@ class Body:
             self.until = t + TTL
         joints = self.at(t)
         return {"atNs": ns(t), "jointsRad": joints, "goalRad": self.goal, "applied": str(self.applied),
-                "standstill": t > self.began + self.over + 0.1,
+                "standstill": t > self.began + self.over + 0.1, "holding": self.holding,
                 "health": {"torqueOn": True, "busOk": True, "motionAllowed": True},
                 "readings": [{"fact": "pan_rad", "witness": "encoders", "atNs": ns(t), "number": joints[0]}]}
 
@@ -112,7 +121,8 @@ class Body:
         return {}
 
 
-METHODS = ("Describe", "Open", "Renew", "Send", "Halt", "Observe", "Stop", "Close")
+FIELDS = {"Describe": "", "Open": "holder", "Renew": "epoch", "Send": "positionsRad overNs expiresNs stop epoch sequence",
+          "Halt": "epoch sequence", "Observe": "epoch", "Stop": "reason", "Close": "epoch"}
 
 
 class Line(BaseHTTPRequestHandler):
@@ -120,15 +130,20 @@ class Line(BaseHTTPRequestHandler):
     body = Body()
 
     def do_POST(self):
-        size = int(self.headers.get("Content-Length", 0))
-        method = self.path.rpartition("/")[2]
-        if size > 65536 or method not in METHODS or "Origin" in self.headers:
+        size, method = int(self.headers.get("Content-Length", 0)), self.path.rpartition("/")[2]
+        if size > 65536 or method not in FIELDS or "Origin" in self.headers:  # a browser is no robot
             self.send_error(404)
             return
-        q = json.loads(self.rfile.read(size) or b"{}")
-        with self.body.lock:
-            out = json.dumps(getattr(self.body, method)(q)).encode()
-        self.send_response(200)
+        try:
+            q = json.loads(self.rfile.read(size) or b"{}")
+            if not isinstance(q, dict) or not set(q) <= set(FIELDS[method].split()):
+                raise ValueError("not an object, or a field that this version does not know")
+            with self.body.lock:
+                status, out = 200, getattr(self.body, method)(q)
+        except (ValueError, TypeError) as bad:
+            status, out = 400, {"code": "invalid_argument", "message": str(bad)}
+        out = json.dumps(out).encode()
+        self.send_response(status)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(out)))
         self.end_headers()
