@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 
@@ -43,7 +44,7 @@ func check(out io.Writer, file string, c *contract.Contract, asJSON bool) error 
 	}
 	p, err := skill.NewPlanner(c, skill.Solver(c.Solver))
 	if err != nil {
-		return badInput(err)
+		return badInput(inFile(file, err))
 	}
 	a := robot.Align(c, plant.Describe(), p)
 	if asJSON {
@@ -66,4 +67,18 @@ func check(out io.Writer, file string, c *contract.Contract, asJSON bool) error 
 	_, err = fmt.Fprintf(out, "%s: robot %s, contract %s\n%s\n%d capabilities offered, %d withdrawn\n", file, c.Robot, c.Hash()[:16],
 		t.Render(), len(c.Capabilities)-len(a.Withdrawn), len(a.Withdrawn))
 	return err
+}
+
+// inFile names the file in problems that whoever found them did not know it of.
+func inFile(file string, err error) error {
+	var found contract.Problems
+	if !errors.As(err, &found) {
+		return err
+	}
+	for i := range found {
+		if found[i].File == "" {
+			found[i].File = file
+		}
+	}
+	return found
 }

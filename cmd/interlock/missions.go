@@ -205,6 +205,16 @@ func endStatus(e *contractv1.Event) error {
 	return exitStatus{exitNotDone, says}
 }
 
+// endOf is the last word of a mission that has had it; nil: it has not, or is not known.
+func endOf(ctx context.Context, l transport.Client, mission string) (end *contractv1.Event) {
+	for e, err := range eventsSoFar(ctx, l, mission, 1) {
+		if err == nil && e.GetFinal() {
+			end = e
+		}
+	}
+	return end
+}
+
 func newCancel() *cobra.Command {
 	var f robotFlags
 	c := &cobra.Command{
@@ -223,6 +233,9 @@ Exit codes: 0 cancelled, or ended by itself before; 3 refused; 7 aborted.`,
 				return lineStatus(err)
 			}
 			if r := ack.GetRejections(); !ack.GetAccepted() && len(r) > 0 {
+				if e := endOf(cmd.Context(), l, a[0]); e != nil { // there is nothing left to end
+					return f.print(cmd, e)
+				}
 				return exitStatus{reject.ExitCode(reject.Code(r[0].GetCode())), errors.New(r[0].GetCode() + ": " + r[0].GetSays())}
 			}
 			for e, err := range l.Events(cmd.Context(), &contractv1.EventsRequest{MissionId: a[0], FromSeq: 1}) {

@@ -10,6 +10,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -103,7 +104,26 @@ func (o *robotOptions) fill(robot string) error {
 	if err := orElse(&o.audit, stateFile, o.name+".audit"); err != nil {
 		return err
 	}
-	return orElse(&o.operator, runtimeAddr, o.name+".operator")
+	if err := orElse(&o.operator, runtimeAddr, o.name+".operator"); err != nil {
+		return err
+	}
+	for _, addr := range []*string{&o.listen, &o.driver, &o.operator, &o.plant} { // others, in other folders, are told of them
+		if err := wholePath(addr); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// wholePath makes the path of a unix socket one that is the same from every folder.
+func wholePath(addr *string) error {
+	path, unix := strings.CutPrefix(*addr, "unix:")
+	if !unix || path == "" {
+		return nil
+	}
+	whole, err := filepath.Abs(path)
+	*addr = "unix:" + whole
+	return err
 }
 
 // served is a robot process.
@@ -141,7 +161,7 @@ func (s *served) run(ctx context.Context) (err error) {
 	}
 	s.person = me.Person
 	if _, err := skill.NewPlanner(s.contract, skill.Solver(s.contract.Solver)); err != nil { // before anybody waits for a driver
-		return badInput(err)
+		return badInput(inFile(s.options.contract, err))
 	}
 	if err := nobodyCalled(ctx, me.Name); err != nil {
 		return err

@@ -179,10 +179,12 @@ func (d distantLatch) ask(call func(context.Context, *remote.Operator) error) er
 	defer o.Close()
 	ctx, done := context.WithTimeout(context.Background(), operatorWithin)
 	defer done()
-	if err := call(ctx, o); err != nil {
-		return fmt.Errorf("the driver's operator line at %s: %w", addr, err)
+	err = call(ctx, o)
+	var refused reject.Rejection
+	if err == nil || errors.As(err, &refused) { // the line is fine then
+		return err
 	}
-	return nil
+	return fmt.Errorf("the driver's operator line at %s: %w", addr, err)
 }
 
 // Stop implements latch.

@@ -55,12 +55,13 @@ const (
 
 // join waits for a driver and its lease, and says so. known gets what its body is before anything is read of it.
 func (l *link) join(ctx context.Context, known func(body.Description) error) error {
+	began := time.Now()
 	for told := ""; ; {
 		err := l.tryJoin(ctx, known)
 		if err == nil || ctx.Err() != nil {
 			return errors.Join(ctx.Err(), err)
 		}
-		if why := waitsFor(err); why != told {
+		if why := waitsFor(err); why != told && (why != absent || time.Since(began) > quietFor) {
 			told = why
 			l.say("waiting for the driver at " + l.addr + ": " + err.Error())
 		}
@@ -81,8 +82,15 @@ func waitsFor(err error) string {
 	if errors.Is(err, errOtherContract) {
 		return "contract"
 	}
-	return "absent"
+	return absent
 }
+
+// absent is the reason of a driver that is not there. One that is started beside the robot takes a moment, which is no
+// news.
+const (
+	absent   = "absent"
+	quietFor = 700 * time.Millisecond
+)
 
 func (l *link) tryJoin(ctx context.Context, known func(body.Description) error) error {
 	d, err := remote.Dial(ctx, l.addr, remote.Options{Holder: l.holder, OpenWithin: leaseWithin})
