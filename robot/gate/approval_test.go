@@ -5,6 +5,7 @@ import (
 
 	"interlock/reject"
 	"interlock/robot/gate"
+	"interlock/units"
 )
 
 // desk says yes or no, and keeps what it was asked.
@@ -97,5 +98,21 @@ func TestWhatAnotherHoldsDoesNotMove(t *testing.T) {
 		if p.asked() != 0 {
 			t.Errorf("%s: the planner was asked", verb)
 		}
+	}
+}
+
+// What a person may allow never hides what nobody can know: an object outside the licence beside a reading that is too old.
+//
+// Verifies: J20
+func TestNobodyIsAskedAboutAReading(t *testing.T) {
+	g, _ := tabletop(t)
+	st := armStanding()
+	d := &desk{yes: true}
+	st.Approvals = d
+	w := gripping(units.Vec3{0.2, 0, 0.08}, cubeAt("blue cube", 0.2, 0, 0.08), cubeAt("green cube", 0.2, 0.01, 0.08)).without("jaw_gap_mm").snapshot()
+	cleared, l := g.Judge(call("pick", `{"name":"blue cube"}`), w, st, licence{"red cube"})
+	demand(t, cleared, l, fault{"NOT_LICENSED", "", "name"}, fault{"STALE_FACT", "held", "jaw_gap_mm"})
+	if len(d.asked) > 0 {
+		t.Errorf("a person was asked for %q", d.asked)
 	}
 }
