@@ -37,7 +37,8 @@ func (a *asking) Approved(capability string, argsJSON []byte, because reject.Lis
 		a.act.TaskId = q.id
 	}
 	a.act.Displayed = operator.Display(a.act, a.why, "")
-	return r.cfg.Desk.Granted(r.desktime(), a.act)
+	approval, ok = r.cfg.Desk.Granted(r.desktime(), a.act)
+	return approval, ok && !r.record.untaken[approval]
 }
 
 // ask puts the act on the desk, where it only lacks a person's word, and says so in the refusal.

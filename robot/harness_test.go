@@ -46,7 +46,8 @@ type set struct {
 	journal robot.Journal
 	past    *audit.History
 	desk    *operator.Desk
-	solver  skill.Solver // instead of the contract's; dls_last sweeps no path, so that the table can be met
+	after   time.Duration // how long after the bubble's beginning the robot is built; every bubble begins at the same instant
+	solver  skill.Solver  // instead of the contract's; dls_last sweeps no path, so that the table can be met
 }
 
 // rig is a robot in one process: simulator, what is wrong with it, guard, robot, line. Time is virtual, and every rig

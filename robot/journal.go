@@ -1,6 +1,8 @@
 package robot
 
 import (
+	"errors"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -26,6 +28,8 @@ type record struct {
 	broken  atomic.Pointer[error] // why the latest record could not be made durable; nil: it was
 	missed  atomic.Uint64         // refusals that there was no room for
 
+	untaken  map[string]bool // ids and approvals of intents whose Void is not on record
+	budgets  map[string]*budget
 	opened   bool          // the record says that this robot began
 	refusals int           // written down in the second that began at since
 	since    units.Instant // of the robot's own time
@@ -127,19 +131,65 @@ func (r *Robot) noteRefusal(q *contractv1.StartRequest, principal string, l reje
 	})
 }
 
-func bounded(s string, bytes int) string { return s[:min(len(s), bytes)] }
+// bounded is the text up to so many bytes, and never half a letter.
+func bounded(s string, bytes int) string { return strings.ToValidUTF8(s[:min(len(s), bytes)], "") }
+
+// budget is how much one caller may still have written down: what fills a disk is bounded by time.
+type budget struct {
+	left float64
+	at   units.Instant
+}
+
+// A caller may have so many things written down at once, and so many a second after that, beside its motions.
+const (
+	notesAtOnce    = 60
+	notesPerSecond = 10
+	keptBudgets    = 64 // callers; each has a token or is a user, so there are few
+)
+
+// mayNote refuses what the caller wants written down, where it has had much written lately.
+func (r *Robot) mayNote(principal string) *reject.Rejection {
+	if r.record.journal == nil {
+		return nil
+	}
+	b := r.record.budgets[principal]
+	if b == nil {
+		if len(r.record.budgets) >= keptBudgets {
+			clear(r.record.budgets)
+		}
+		b = &budget{left: notesAtOnce, at: r.now()}
+		r.record.budgets[principal] = b
+	}
+	b.left = min(notesAtOnce, b.left+notesPerSecond*r.now().Sub(b.at).Seconds())
+	b.at = r.now()
+	if b.left < 1 {
+		refusal := reject.New(reject.Overloaded, "this caller has had too much written down; come back later").By("record")
+		refusal.AfterMS = int(1000 / notesPerSecond)
+		return &refusal
+	}
+	b.left--
+	return nil
+}
 
 // noteTask writes down a task as it was opened, claimed or resolved, and calls then on the loop.
 func (r *Robot) noteTask(q *request, then func(error)) {
-	q.recorded = taskPB(q)
-	r.whenDurable(&contractv1.AuditRecord{What: &contractv1.AuditRecord_Task{Task: &contractv1.TaskChange{
-		Task: q.recorded, Words: q.words, Provenance: q.provenance, Principal: q.principal,
-	}}}, then)
+	now := taskPB(q)
+	if proto.Equal(q.recorded, now) { // it says nothing new
+		then(nil)
+		return
+	}
+	first := q.recorded == nil
+	q.recorded = now
+	change := &contractv1.TaskChange{Task: now, Principal: q.principal}
+	if first { // the words are written once
+		change.Words, change.Provenance = q.words, q.provenance
+	}
+	r.whenDurable(&contractv1.AuditRecord{What: &contractv1.AuditRecord_Task{Task: change}}, then)
 }
 
 // noteClosed writes down that a task has closed, unless the claim that closed it was written down as such.
 func (r *Robot) noteClosed(q *request) {
-	if r.record.journal != nil && !proto.Equal(q.recorded, taskPB(q)) {
+	if r.record.journal != nil {
 		r.noteTask(q, func(error) {})
 	}
 }
@@ -148,8 +198,11 @@ func (r *Robot) noteClosed(q *request) {
 func (r *Robot) noteLatch() {
 	now := r.senses.last.Latch
 	seen := latchSeen{now.Stopped, now.Number, true}
-	if r.record.journal == nil || !r.record.opened || seen == r.record.latch {
+	if !r.record.opened || seen == r.record.latch {
 		return
+	}
+	if before := r.record.latch; before.known && seen.number > before.number && r.cfg.Desk != nil {
+		r.withdrawn(r.cfg.Desk.WithdrawAll()) // what was allowed before a stop is past
 	}
 	r.record.latch = seen
 	r.note(&contractv1.AuditRecord{What: &contractv1.AuditRecord_Latch{Latch: &contractv1.LatchChange{
@@ -167,7 +220,12 @@ func (r *Robot) watchRecord(m *motion) {
 
 // unavailable is the refusal of what cannot be put on record.
 func unavailable(err error) reject.Rejection {
-	refusal := reject.New(reject.AuditUnavailable, "the record cannot be written, so nothing may move: "+err.Error()).In("audit")
+	says := err.Error()
+	var why reject.Rejection
+	if errors.As(err, &why) {
+		says = why.Says
+	}
+	refusal := reject.New(reject.AuditUnavailable, "nothing may move that is not on record: "+says).In("audit")
 	refusal.Retry, refusal.AfterMS = reject.Later, 1000
 	return refusal
 }

@@ -126,6 +126,9 @@ func (r *Robot) AcquireLease(ctx context.Context, q *contractv1.AcquireLeaseRequ
 		if len(l) == 0 && r.leases.taker != "" {
 			l = append(l, reject.New(reject.Busy, "a person has taken the robot: "+r.leases.taker).By("taken").In("resource").Saw(quoted(r.leases.taker), "", ""))
 		}
+		if full := r.mayNote(principal); len(l) == 0 && full != nil {
+			l = append(l, *full)
+		}
 		if len(l) > 0 {
 			return &contractv1.LeaseReply{Rejections: rejectionsPB(l)}
 		}

@@ -99,7 +99,7 @@ func TestReleaseEndsWhatMoves(t *testing.T) {
 // Verifies: K103
 func TestNoLeaseWithoutAName(t *testing.T) {
 	run(t, set{}, func(t *testing.T, r *rig) {
-		for _, holder := range []string{"", "a\nb", "‮", string(make([]byte, 65))} {
+		for _, holder := range []string{"", "a\nb", "\u202e", string(make([]byte, 65))} {
 			if rs := r.acquire(holder).GetRejections(); codesOf(rs) != "OUT_OF_RANGE" || rs[0].GetField() != "holder" {
 				t.Errorf("holder %q: %v", holder, rs)
 			}

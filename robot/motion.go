@@ -24,6 +24,7 @@ type motion struct {
 	log     *eventLog
 	ack     *contractv1.MissionAck
 
+	intended  string // approval that its intent names; empty: none
 	principal string // who started it; nobody else may follow or end it
 	epoch     uint64 // of the caller's lease; 0: the robot holds the resource for the mission
 
@@ -152,7 +153,13 @@ func (r *Robot) sendNext() {
 	}
 	at := r.senses.elapsed - m.playedAt + units.RobotTick
 	positions, phase, done, err := m.player.Next(at, r.senses.last.JointsRad)
-	if err != nil {
+	var refusal reject.Rejection
+	switch {
+	case errors.As(err, &refusal):
+		m.trouble = err.Error()
+		r.step(m, mission.SetpointRefused{At: r.now(), Code: refusal.Code})
+		return
+	case err != nil:
 		m.trouble = err.Error()
 		r.step(m, mission.Fault{At: r.now(), Code: "plan_failed", Detail: m.trouble})
 		return

@@ -111,6 +111,9 @@ func (r *Robot) take(by string) *contractv1.TakeReply {
 			r.endLease(h)
 		}
 	}
+	if r.cfg.Desk != nil { // also what was asked without a lease
+		r.withdrawn(r.cfg.Desk.WithdrawAll())
+	}
 	if in := r.intended; in != nil {
 		in.cancelled = true
 	}

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	contractv1 "interlock/contract/v1"
 	"interlock/robot/audit"
@@ -78,6 +79,7 @@ func folder(t *testing.T) string {
 func recorded(t *testing.T, dir string, s set, test func(*testing.T, *rig, *kept)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(s.after)
 		log, past, err := audit.Open(dir, audit.Options{})
 		check(t, err)
 		k := &kept{Log: log}

@@ -1,17 +1,23 @@
 package robot
 
 import (
+	"time"
+
 	contractv1 "interlock/contract/v1"
 	"interlock/robot/audit"
 	"interlock/robot/mission"
 )
 
-// lastEpoch is the highest epoch that a process before this one gave out.
-func lastEpoch(past *audit.History) uint64 {
-	if past == nil {
-		return 0
+// firstEpoch is above every epoch that a process before this one gave out: those on record, and those whose record may have
+// been lost, which were given out earlier by the clock. A robot without a record has no process before it.
+func firstEpoch(cfg Config) (after uint64) {
+	if cfg.Past != nil {
+		after = cfg.Past.LeaseEpoch
 	}
-	return past.LeaseEpoch
+	if cfg.Journal != nil {
+		after = max(after, uint64(max(0, time.Now().UnixMilli())))
+	}
+	return after
 }
 
 // takeUp takes up the record where the process before left it: its missions are known, those that had not ended are
@@ -30,6 +36,7 @@ func (r *Robot) takeUp(version string) {
 	for _, p := range past.Missions {
 		r.remember(p)
 	}
+	r.leases.taker, r.leases.taken = past.Taker, past.TakenEpoch
 	r.tasks.opened = max(r.tasks.opened, past.TasksOpened)
 	r.cfg.Past = nil // it is this robot's own memory now
 }

@@ -93,9 +93,11 @@ func New(cfg Config) (*Robot, error) {
 	r := &Robot{
 		cfg: cfg, inbox: make(chan func()), closed: make(chan struct{}),
 		missions: newMissions(cfg.Memory), tasks: newTasks(cfg.Memory),
-		record: record{journal: cfg.Journal, durable: mailbox{wake: make(chan struct{}, 1)}},
+		record: record{
+			journal: cfg.Journal, durable: mailbox{wake: make(chan struct{}, 1)}, untaken: map[string]bool{}, budgets: map[string]*budget{},
+		},
 	}
-	r.leases = newLeases(r.resources(), lastEpoch(cfg.Past))
+	r.leases = newLeases(r.resources(), firstEpoch(cfg))
 	r.manifest.Store(cfg.Contract.Manifest(cfg.Alignment))
 	return r, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"strconv"
 
 	"google.golang.org/protobuf/proto"
 
@@ -87,8 +88,19 @@ func (r *Robot) OpenTask(ctx context.Context, q *contractv1.OpenTaskRequest) (*c
 	})
 }
 
+// maxWords is the longest request, goal, and message of a claim, in bytes: they are kept.
+const maxWords = 8 << 10
+
 func (r *Robot) open(q *contractv1.OpenTaskRequest, principal string) (*request, reject.List) {
 	_ = r.look() // what the driver last said serves as well: its readings carry their times
+	for field, text := range map[string]string{"words": q.GetWords(), "goal": q.GetGoal()} {
+		if n := len(text); n > maxWords {
+			return nil, reject.List{reject.New(reject.TooLarge, "a request is shorter than that").In(field).Saw(strconv.Itoa(n), strconv.Itoa(maxWords), "bytes")}
+		}
+	}
+	if full := r.mayNote(principal); full != nil {
+		return nil, reject.List{*full}
+	}
 	if old := r.openTask; old != nil && old.principal != principal && r.moves(old) {
 		return nil, reject.List{reject.New(reject.Busy, "the robot moves for a task of another caller").By("principal").In("task_id")}
 	}
@@ -193,6 +205,15 @@ func (r *Robot) Claim(ctx context.Context, q *contractv1.ClaimRequest) (*contrac
 			return
 		}
 		c := q.GetClaim()
+		if n := len(c.GetMessage()); n > maxWords {
+			answer(&contractv1.Task{Refusals: rejectionsPB(reject.List{reject.New(reject.TooLarge, "a claim is shorter than that").In("claim.message").
+				Saw(strconv.Itoa(n), strconv.Itoa(maxWords), "bytes")})})
+			return
+		}
+		if full := r.mayNote(principal); full != nil {
+			answer(&contractv1.Task{Refusals: rejectionsPB(reject.List{*full})})
+			return
+		}
 		late := request.task.Closed()
 		r.measure(request, func(m goal.Measurement) {
 			if c.GetReported() {

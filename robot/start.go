@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"slices"
 	"strconv"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 	"interlock/robot/gate"
 	"interlock/robot/goal"
 	"interlock/transport"
+	"interlock/units"
 )
 
 // Start implements transport.Server. A mission id that was used before never starts anything: with the same body the
@@ -24,7 +26,7 @@ import (
 func (r *Robot) Start(ctx context.Context, q *contractv1.StartRequest) (*contractv1.MissionAck, error) {
 	principal := transport.PrincipalOf(ctx)
 	return doLater(ctx, r, func(answer func(*contractv1.MissionAck)) {
-		r.start(&starting{asked: q, key: fingerprintOf(q, principal), principal: principal, answers: []func(*contractv1.MissionAck){answer}})
+		r.start(&starting{asked: q, key: fingerprintOf(q, principal), principal: principal, askers: []asker{{ctx.Done(), answer}}})
 	})
 }
 
@@ -34,22 +36,40 @@ type starting struct {
 	key       fingerprint
 	principal string
 	request   *request
-	waits     bool                           // for a person, since an earlier time that it was made
-	answers   []func(*contractv1.MissionAck) // of the same start, made more than once while its intent was written
+	waits     bool    // for a person, since an earlier time that it was made
+	askers    []asker // of the same start, made more than once while its intent was written
+}
+
+// asker is who made a start and waits for its answer.
+type asker struct {
+	gone   <-chan struct{} // closed when nobody waits any more
+	answer func(*contractv1.MissionAck)
 }
 
 // intent is a cleared start whose record is being written.
 type intent struct {
 	*starting
 	motion    *motion
-	since     time.Duration // paced when it began
+	since     units.Instant // of the robot's own time, when it began
 	cancelled bool
+}
+
+// deserted reports whether everybody who asked has gone.
+func (s *starting) deserted() bool {
+	return !slices.ContainsFunc(s.askers, func(a asker) bool {
+		select {
+		case <-a.gone:
+			return false
+		default:
+			return true
+		}
+	})
 }
 
 func (r *Robot) start(s *starting) {
 	id := s.asked.GetMissionId()
 	if in := r.intended; in != nil && in.motion.id == id && in.key == s.key {
-		in.answers = append(in.answers, s.answers...)
+		in.askers = append(in.askers, s.askers...)
 		return
 	}
 	ack, l := r.missions.again(id, s.key)
@@ -59,6 +79,9 @@ func (r *Robot) start(s *starting) {
 	}
 	if in := r.intended; in != nil && in.motion.id == id {
 		l = append(l, conflicting(id))
+	}
+	if r.record.untaken[id] {
+		l = append(l, reject.New(reject.Conflict, "an earlier intent of mission "+id+" is not taken back on record; use another id").By("void").In("mission_id"))
 	}
 	request, unknown := r.requestOf(s.asked, s.principal)
 	s.request = request
@@ -78,8 +101,8 @@ func (r *Robot) start(s *starting) {
 		})
 		return
 	}
-	m := &motion{id: id, key: s.key, request: request, cleared: cleared, principal: s.principal, epoch: epoch}
-	in := &intent{starting: s, motion: m, since: r.senses.elapsed}
+	m := &motion{id: id, key: s.key, request: request, cleared: cleared, principal: s.principal, epoch: epoch, intended: cleared.Approval()}
+	in := &intent{starting: s, motion: m, since: r.now()}
 	r.intended = in
 	r.whenDurable(r.intentOf(m), func(err error) { r.begun(in, err) })
 }
@@ -109,13 +132,8 @@ func (m *motion) taskID() string {
 func (r *Robot) begun(in *intent, failed error) {
 	r.intended = nil
 	m := in.motion
-	var l reject.List
-	switch {
-	case failed != nil:
-		l = reject.List{unavailable(failed)}
-	case in.cancelled:
-		l = reject.List{reject.New(reject.Conflict, "mission "+m.id+" was cancelled before it began").By("cancelled").In("mission_id")}
-	case r.record.journal != nil:
+	l := r.overtaken(in, failed)
+	if len(l) == 0 && r.record.journal != nil {
 		m.cleared, m.epoch, l = r.judgeStart(in.starting)
 	}
 	if len(l) == 0 {
@@ -127,7 +145,7 @@ func (r *Robot) begun(in *intent, failed error) {
 	}
 	if len(l) > 0 {
 		if failed == nil {
-			r.note(&contractv1.AuditRecord{What: &contractv1.AuditRecord_Void{Void: &contractv1.Void{MissionId: m.id, Rejections: rejectionsPB(l)}}})
+			r.void(m, l)
 		}
 		r.refuse(in.starting, l)
 		return
@@ -135,12 +153,52 @@ func (r *Robot) begun(in *intent, failed error) {
 	in.answer(m.ack)
 }
 
+// overtaken refuses an intent that something came before: its record failed or took too long, it was cancelled, a stop
+// came, whether it was reset or not, or nobody waits for it any more.
+func (r *Robot) overtaken(in *intent, failed error) reject.List {
+	var no reject.Rejection
+	switch id := in.motion.id; {
+	case failed != nil:
+		no = unavailable(failed)
+	case in.cancelled:
+		no = reject.New(reject.Conflict, "mission "+id+" was cancelled before it began").By("cancelled").In("mission_id")
+	case r.record.journal == nil:
+		return nil
+	case r.look() == nil && r.senses.last.Latch.Number != in.motion.cleared.StopNumber():
+		no = reject.New(reject.Stopped, "a stop came before mission "+id+" began").By("overtaken").In("mission_id")
+		no.Retry = reject.AsChanged // under another id, if it is still wanted
+	case in.deserted():
+		no = reject.New(reject.Conflict, "nobody waits for mission "+id+" any more").By("deserted").In("mission_id")
+	case r.now().Sub(in.since) > intentWithin:
+		no = unavailable(errors.New("the intent took too long to be written"))
+	default:
+		return nil
+	}
+	return reject.List{no}
+}
+
+// void takes an intent back. Until that is on record, and for ever where it cannot be, neither its id nor what a person
+// allowed for it serves another.
+func (r *Robot) void(m *motion, why reject.List) {
+	approval := m.intended
+	r.record.untaken[m.id] = true
+	if approval != "" {
+		r.record.untaken[approval] = true
+	}
+	r.whenDurable(&contractv1.AuditRecord{What: &contractv1.AuditRecord_Void{Void: &contractv1.Void{MissionId: m.id, Rejections: rejectionsPB(why)}}}, func(failed error) {
+		if failed == nil {
+			delete(r.record.untaken, m.id)
+			delete(r.record.untaken, approval)
+		}
+	})
+}
+
 // answer answers every caller of the start; all but the first made it again.
 func (s *starting) answer(ack *contractv1.MissionAck) {
-	for i, tell := range s.answers {
+	for i, a := range s.askers {
 		mine := proto.CloneOf(ack)
 		mine.Duplicate = mine.Duplicate || i > 0 && ack.GetAccepted()
-		tell(mine)
+		a.answer(mine)
 	}
 }
 
@@ -264,7 +322,7 @@ func (r *Robot) mayMove(q *request) (l reject.List) {
 
 // stuckIntent reports whether an intent takes so long to be written that the disk must be at fault.
 func (r *Robot) stuckIntent() bool {
-	return r.intended != nil && r.senses.elapsed-r.intended.since > intentWithin
+	return r.intended != nil && r.now().Sub(r.intended.since) > intentWithin
 }
 
 // intentWithin is how long the record of an intent may take before it is told as a fault of the record.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"interlock/brain/action"
@@ -16,6 +17,17 @@ import (
 // claimWithin bounds how long the closing claim may take once the run's own context has ended. Before that the claim has
 // the run's own time: a robot that measures a goal answers when it has.
 const claimWithin = 2 * time.Second
+
+// maxMessage is how much of a claim's message is sent on, in bytes: a robot keeps it, and takes no more than 8 KiB.
+const maxMessage = 4 << 10
+
+// short is a message that is not longer than that, and says where it was cut.
+func short(message string) string {
+	if len(message) <= maxMessage {
+		return message
+	}
+	return strings.ToValidUTF8(message[:maxMessage], "") + "… (cut)"
+}
 
 // closing is the context of the closing claim: what asked for the run may be gone, and the claim is made all the same.
 func closing(ctx context.Context) (context.Context, context.CancelFunc) {
@@ -267,6 +279,7 @@ func (l *loop) close(ctx context.Context, ended Ended, err error) (Result, error
 	if l.out.Claim == nil {
 		l.out.Claim = &contractv1.Claim{}
 	}
+	l.out.Claim.Message = short(l.out.Claim.GetMessage())
 	ctx, done := closing(ctx)
 	defer done()
 	task, claimErr := l.cfg.Client.Claim(ctx, &contractv1.ClaimRequest{TaskId: l.task.GetTaskId(), Claim: l.out.Claim})

@@ -25,7 +25,7 @@ func newBench() *cobra.Command {
 		Args:  args(cobra.NoArgs),
 		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(newBenchIK(), newBenchDecide())
+	c.AddCommand(newBenchIK(), newBenchDecide(), newBenchStop(), newBenchLine(), newBenchFlood(), newBenchEcho())
 	return c
 }
 
@@ -169,12 +169,18 @@ func printIK(out io.Writer, n int, rows []ikRow) error {
 	return err
 }
 
-// benchTable is a table whose columns end with those of a spread; from column number `from` on it is of numbers.
-func benchTable(columns table.Row, from int) table.Writer {
+// plainTable is a table whose header stands as it is written.
+func plainTable() table.Writer {
 	t := table.NewWriter()
 	style := table.StyleLight
 	style.Format.Header = text.FormatDefault // µs is no word to shout
 	t.SetStyle(style)
+	return t
+}
+
+// benchTable is a table whose columns end with those of a spread; from column number `from` on it is of numbers.
+func benchTable(columns table.Row, from int) table.Writer {
+	t := plainTable()
 	columns = append(columns, "min µs", "median µs", "p99 µs", "max µs", "mean µs", "allocs")
 	t.AppendHeader(columns)
 	var configs []table.ColumnConfig

@@ -95,8 +95,8 @@ Exit codes: 0 done or fine, 1 our error, 2 bad input, 3 refused, 4 not done,
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return badInput(err) })
 	root.AddCommand(
-		newBodytest(), newBench(), newCall(), newCancel(), newChat(), newCheck(), newDemo(), newDescribe(), newDriver(), newEval(), newEvents(),
-		newExplain(), newInit(), newMissions(), newPlant(), newRead(), newReplay(), newReport(), newReset(), newRobot(), newRobots(), newStop(), newVersion(),
+		newApprove(), newAudit(), newBodytest(), newBench(), newCall(), newCancel(), newChat(), newCheck(), newDemo(), newDescribe(), newDriver(), newEval(), newEvents(),
+		newExplain(), newInit(), newLabRobot(), newMissions(), newPlant(), newRead(), newReplay(), newReport(), newReset(), newResolve(), newRobot(), newRobots(), newStop(), newTake(), newVersion(),
 	)
 	return root
 }

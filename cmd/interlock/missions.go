@@ -169,6 +169,9 @@ Exit codes with -f: that of the mission's end, 0 for measured success.`,
 					return endStatus(e)
 				}
 			}
+			if e := endOf(cmd.Context(), l, a[0]); follow && e != nil { // it had ended before what was asked for
+				return endStatus(e)
+			}
 			return nil
 		},
 	}
@@ -239,6 +242,10 @@ Exit codes: 0 cancelled, or ended by itself before; 3 refused; 7 aborted.`,
 				return exitStatus{reject.ExitCode(reject.Code(r[0].GetCode())), errors.New(r[0].GetCode() + ": " + r[0].GetSays())}
 			}
 			for e, err := range l.Events(cmd.Context(), &contractv1.EventsRequest{MissionId: a[0], FromSeq: 1}) {
+				if r, refused := refusals(err); refused && r.Has(reject.NotInEnum) {
+					_, err = fmt.Fprintln(cmd.OutOrStdout(), shown(a[0])+" had not begun, and will not")
+					return err
+				}
 				if err != nil {
 					return lineStatus(err)
 				}

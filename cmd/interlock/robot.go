@@ -97,8 +97,8 @@ func (o *robotOptions) fill(robot string) error {
 		return badInput(errors.New("--plant and --latch-file are for a driver that is started here; --driver names one that runs"))
 	}
 	for i, c := range o.callers {
-		if !robotName.MatchString(c) || slices.Contains(o.callers[:i], c) {
-			return badInput(fmt.Errorf("--caller: %q is no name, or was given before: small letters, digits, _ and -, at most 40", c))
+		if !robotName.MatchString(c) || slices.Contains(o.callers[:i], c) || c == connect.MainCaller {
+			return badInput(fmt.Errorf("--caller: %q is no name, or is another's: small letters, digits, _ and -, at most 40", c))
 		}
 	}
 	if err := orElse(&o.audit, stateFile, o.name+".audit"); err != nil {
@@ -174,7 +174,10 @@ func (s *served) run(ctx context.Context) (err error) {
 	if s.log, s.past, err = audit.Open(s.options.audit, audit.Options{}); err != nil {
 		return badInput(err)
 	}
-	defer func() { err = errors.Join(err, s.log.Close()) }()
+	if whose := s.past.Robot; whose != "" && whose != s.contract.Robot {
+		return badInput(errors.Join(fmt.Errorf("%s is the record of a robot %q; --audit names another folder", s.options.audit, whose), s.log.Close()))
+	}
+	defer func() { err = errors.Join(err, s.closeRecord()) }()
 	if me.Driver == "" {
 		if me.Driver, err = runtimeAddr(me.Name + ".driver"); err != nil {
 			return err
@@ -197,6 +200,21 @@ func (s *served) run(ctx context.Context) (err error) {
 	endServing() // after the last events were written
 	return errors.Join(err, <-ended)
 }
+
+// closeRecord closes the record. A disk that does not answer must not keep a robot that was asked to end.
+func (s *served) closeRecord() error {
+	closed := make(chan error, 1)
+	go func() { closed <- s.log.Close() }()
+	select {
+	case err := <-closed:
+		return err
+	case <-time.After(recordWithin):
+		return errors.New("the record was not closed: its disk does not answer")
+	}
+}
+
+// recordWithin is how long the record may take to be closed.
+const recordWithin = time.Second
 
 func orNone(text string) string {
 	if text == "" {

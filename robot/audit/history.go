@@ -19,6 +19,9 @@ type History struct {
 	LeaseEpoch    uint64                  // the highest epoch of any lease
 	RequestNumber uint64                  // the highest number of a request for approval
 	Latch         *contractv1.LatchChange // the last one; nil: none
+	Robot         string                  // whose record it is, as its last process said; empty: nobody's yet
+	Taker         string                  // the person who took the robot and has not given it back; empty: nobody
+	TakenEpoch    uint64                  // of that take
 
 	Gaps     int   // Lost records: places where something may be missing
 	SetAside int64 // bytes of half a line that this opening put aside

@@ -63,7 +63,7 @@ func (g *ledger) take(l *line) *Fault {
 	case *contractv1.AuditRecord_Task:
 		g.history.TasksOpened = max(g.history.TasksOpened, what.Task.GetTask().GetNumber())
 	case *contractv1.AuditRecord_Lease:
-		g.epoch(what.Lease.GetLease().GetEpoch())
+		g.lease(what.Lease)
 	case *contractv1.AuditRecord_Latch:
 		g.history.Latch = what.Latch
 	case *contractv1.AuditRecord_Closed:
@@ -73,13 +73,25 @@ func (g *ledger) take(l *line) *Fault {
 	return nil
 }
 
+// lease follows who may move the robot. A take is of the whole robot: its lease names no resource.
+func (g *ledger) lease(c *contractv1.LeaseChange) {
+	l := c.GetLease()
+	g.epoch(l.GetEpoch())
+	switch {
+	case c.GetKind() == contractv1.LeaseChange_TAKEN:
+		g.history.Taker, g.history.TakenEpoch = l.GetHolder(), l.GetEpoch()
+	case c.GetKind() == contractv1.LeaseChange_RELEASED && l.GetResource() == "" && l.GetEpoch() == g.history.TakenEpoch:
+		g.history.Taker, g.history.TakenEpoch = "", 0
+	}
+}
+
 func (g *ledger) epoch(n uint64) { g.history.LeaseEpoch = max(g.history.LeaseEpoch, n) }
 
 func (g *ledger) opened(o *contractv1.Opened) *Fault {
 	if was := g.history.Incarnation; o.GetIncarnation() <= was {
 		return broken(RuleIncarnation, "a process counts as number %d after number %d", o.GetIncarnation(), was)
 	}
-	g.history.Incarnation = o.GetIncarnation()
+	g.history.Incarnation, g.history.Robot = o.GetIncarnation(), o.GetRobot()
 	return nil
 }
 

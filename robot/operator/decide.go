@@ -66,6 +66,11 @@ func (d *Desk) WithdrawTask(taskID string) []*contractv1.Pending {
 	return d.withdraw(func(act *contractv1.Act) bool { return act.GetTaskId() == taskID })
 }
 
+// WithdrawAll is Withdraw for everything: the robot was stopped, or a person took it, and what was asked before is past.
+func (d *Desk) WithdrawAll() []*contractv1.Pending {
+	return d.withdraw(func(*contractv1.Act) bool { return true })
+}
+
 func (d *Desk) withdraw(bound func(*contractv1.Act) bool) (gone []*contractv1.Pending) {
 	for i := 0; i < len(d.live); {
 		if !bound(d.live[i].act) {

@@ -18,6 +18,7 @@ type Config struct {
 	GrantTTL    time.Duration // an approval is good for so long (60 s)
 	DeniedFor   time.Duration // a denied act may not be asked for again before (60 s)
 	MaxPending  int           // acts that wait at once (32)
+	MaxEach     int           // of them of one principal, so that one leaves room for the others (8)
 	MaxGrants   int           // approvals that are good at once (32)
 	FirstNumber uint64        // of the first request (1). Above every one that was ever used, also by processes before
 }
@@ -25,7 +26,7 @@ type Config struct {
 func (c Config) orDefaults() Config {
 	return Config{
 		PendingTTL: cmp.Or(c.PendingTTL, 5*time.Minute), GrantTTL: cmp.Or(c.GrantTTL, time.Minute), DeniedFor: cmp.Or(c.DeniedFor, time.Minute),
-		MaxPending: cmp.Or(c.MaxPending, 32), MaxGrants: cmp.Or(c.MaxGrants, 32), FirstNumber: cmp.Or(c.FirstNumber, 1),
+		MaxPending: cmp.Or(c.MaxPending, 32), MaxEach: cmp.Or(c.MaxEach, 8), MaxGrants: cmp.Or(c.MaxGrants, 32), FirstNumber: cmp.Or(c.FirstNumber, 1),
 	}
 }
 
@@ -91,7 +92,7 @@ func (d *Desk) Ask(now time.Duration, act *contractv1.Act, because []*contractv1
 		act.Number = d.live[i].act.GetNumber()
 		return d.pending(d.live[i]), false, nil
 	}
-	if refusal := d.room(k); refusal != nil {
+	if refusal := d.room(k, act.GetPrincipal()); refusal != nil {
 		return nil, false, refusal
 	}
 	act.Number = d.number
@@ -105,14 +106,21 @@ func (d *Desk) Ask(now time.Duration, act *contractv1.Act, because []*contractv1
 }
 
 // room refuses a new act where a person said no to it, or where there is no place for it.
-func (d *Desk) room(k key) *reject.Rejection {
+func (d *Desk) room(k key, principal string) *reject.Rejection {
 	if i := slices.IndexFunc(d.denied, func(r refused) bool { return r.key == k }); i >= 0 {
 		r := reject.New(reject.NeedsApproval, "a person denied this call just now").By("approval_denied")
 		r.Retry, r.AfterMS = reject.Later, d.milliseconds(d.denied[i].until)
 		return &r
 	}
-	waiting := d.count(false)
+	waiting, theirs := d.count(false), 0
+	for _, e := range d.live {
+		if !e.approved && e.act.GetPrincipal() == principal {
+			theirs++
+		}
+	}
 	switch {
+	case theirs >= d.cfg.MaxEach:
+		return d.overloaded("approvals_pending", fmt.Sprintf("%d calls of this caller wait for a person already", theirs), d.cfg.MaxEach)
 	case waiting >= d.cfg.MaxPending:
 		return d.overloaded("approvals_pending", fmt.Sprintf("%d calls wait for a person already", waiting), d.cfg.MaxPending)
 	case len(d.gone) >= unrecorded*d.cfg.MaxPending:

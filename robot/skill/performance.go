@@ -17,6 +17,7 @@ var (
 // performance is one motion that a source plays. It belongs to the robot's loop; the source is asked by a goroutine.
 type performance struct {
 	source    *registered
+	tooFast   func(fromRad, toRad []float64) error
 	questions chan question
 	answers   chan said
 	end       context.CancelFunc
@@ -38,10 +39,10 @@ type said struct {
 	err error
 }
 
-// perform begins a motion of the source with the arm sent to atRad.
-func (s *registered) perform(atRad []float64) *performance {
+// perform begins a motion of the source with the arm sent to atRad; tooFast knows the limits of the verb.
+func (s *registered) perform(atRad []float64, tooFast func(fromRad, toRad []float64) error) *performance {
 	ctx, end := context.WithCancel(context.Background())
-	p := &performance{source: s, questions: make(chan question, 1), answers: make(chan said, 1), end: end, at: atRad, phase: s.name}
+	p := &performance{source: s, tooFast: tooFast, questions: make(chan question, 1), answers: make(chan said, 1), end: end, at: atRad, phase: s.name}
 	go p.ask(ctx)
 	return p
 }
@@ -129,7 +130,7 @@ func (p *performance) hear() (said, bool) {
 	}
 }
 
-// take makes an answer the setpoint. Numbers are the guard's to judge; words are judged here.
+// take makes an answer the setpoint. Words and speed are judged here; the rest is the guard's to judge.
 func (p *performance) take(a said) error {
 	switch {
 	case a.err != nil:
@@ -139,16 +140,20 @@ func (p *performance) take(a said) error {
 	}
 	switch a.Does {
 	case Waits:
+		a.PositionsRad = p.at
 	case Goes:
-		p.at = a.PositionsRad
 	case Ends:
 		p.over = true
-		if a.PositionsRad != nil {
-			p.at = a.PositionsRad
+		if a.PositionsRad == nil {
+			a.PositionsRad = p.at
 		}
 	default:
 		return fmt.Errorf("source %s: it answers %d, which is nothing it can do", p.source.name, a.Does)
 	}
+	if err := p.tooFast(p.at, a.PositionsRad); err != nil {
+		return fmt.Errorf("source %s: %w", p.source.name, err)
+	}
+	p.at = a.PositionsRad
 	if a.Phase != "" {
 		p.phase = a.Phase
 	}

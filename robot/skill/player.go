@@ -3,10 +3,13 @@ package skill
 import (
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"interlock/arm"
+	"interlock/reject"
 	"interlock/robot/gate"
+	"interlock/units"
 )
 
 // Plan is a planned motion of the arm: a path, and after it what a source plays, where the verb has one.
@@ -68,7 +71,8 @@ func Play(c gate.Cleared) (*Player, error) {
 // observedRad is what the encoders read now, for a source; it may be empty.
 //
 // While a source says nothing the positions stay, and Next takes no longer than a part of a tick. The error ends the
-// motion: a source that failed, fell silent or went past its bound.
+// motion: a reject.Rejection of a setpoint beyond the verb's limits, or a source that failed, fell silent or went past its
+// bound.
 func (p *Player) Next(elapsed time.Duration, observedRad []float64) (positionsRad []float64, phase string, done bool, err error) {
 	q, phase, _ := p.plan.path.At(elapsed)
 	after := elapsed - p.plan.path.Duration()
@@ -76,9 +80,34 @@ func (p *Player) Next(elapsed time.Duration, observedRad []float64) (positionsRa
 		return q[:], phase, after >= 0, nil
 	}
 	if p.playing == nil {
-		p.playing = p.plan.source.perform(q[:])
+		p.playing = p.plan.source.perform(q[:], p.plan.tooFast)
 	}
 	return p.playing.next(after, observedRad)
+}
+
+// speedSlack allows for rounding in a source's arithmetic.
+const speedSlack = 1 + 1e-6
+
+// tooFast refuses a source's setpoint that a tick cannot bring the arm to within the limits of the verb: the driver knows
+// only the widest limits of all verbs. What are no six numbers is the driver's to refuse.
+func (p *Plan) tooFast(fromRad, toRad []float64) error {
+	from, ok1 := arm.ServosOf(fromRad)
+	to, ok2 := arm.ServosOf(toRad)
+	if !ok1 || !ok2 {
+		return nil
+	}
+	for i := range to {
+		if speed := math.Abs(to[i]-from[i]) / units.RobotTick.Seconds(); !(speed <= p.limits.JointRadS*speedSlack) {
+			says := fmt.Sprintf("servo %d would move at %.3g rad/s, faster than this verb may", i, speed)
+			return reject.New(reject.OutOfRange, says).By("joint_speed").In("positions_rad")
+		}
+	}
+	speed := p.chain.Tip(to.Joints()).Distance(p.chain.Tip(from.Joints())) / units.RobotTick.Seconds()
+	if !(speed <= p.limits.TipMPS*speedSlack) {
+		says := fmt.Sprintf("the tip would move at %.3g m/s, faster than this verb may", speed)
+		return reject.New(reject.OutOfRange, says).By("tip_speed").In("positions_rad")
+	}
+	return nil
 }
 
 // End ends what a source still does for this motion. It waits for nothing and may be called more than once.

@@ -33,7 +33,7 @@ type bearing struct {
 
 func newDoor(o Options) *door {
 	d := &door{users: o.Users, origins: o.Origins}
-	for _, c := range append([]Caller{{"token", o.Token}}, o.Callers...) {
+	for _, c := range append([]Caller{{MainCaller, o.Token}}, o.Callers...) {
 		if c.Token != "" {
 			d.bearers = append(d.bearers, bearing{sha256.Sum256([]byte(c.Token)), c.Name})
 		}

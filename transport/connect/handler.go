@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"sync"
 	"time"
 
 	rpc "connectrpc.com/connect"
@@ -33,7 +34,7 @@ func NewHandler(server transport.Server, o Options) http.Handler {
 	mux.Handle(grpcreflect.NewHandlerV1(reflector, options))
 	mux.Handle(grpcreflect.NewHandlerV1Alpha(reflector, options))
 	return &handler{
-		door: newDoor(o), places: newPlaces(o.Limits), limits: o.Limits, methods: methods(),
+		door: newDoor(o), places: newPlaces(o), limits: o.Limits, methods: methods(),
 		errors: rpc.NewErrorWriter(options), next: mux,
 	}
 }
@@ -81,11 +82,11 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	method := h.methods[r.URL.Path]
 	place := h.places.of(method)
-	if !place.take() {
+	if !place.take(principal) {
 		turnAway(w, r, h.errors, rpc.CodeResourceExhausted, h.places.shed(method))
 		return
 	}
-	defer place.leave()
+	defer place.leave(principal)
 	if method != nil {
 		if code, l := read(w, r, f, method.Input(), h.limits); l != nil {
 			turnAway(w, r, h.errors, code, *l)
@@ -149,20 +150,30 @@ func (w *replyWriter) Flush() { _ = w.control.Flush() }
 func (w *replyWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // places are how many calls of each class may be served at once. A cancel has places of its own: it must get through
-// whatever else the robot is asked.
+// whatever else the robot is asked. Reflection, which lists what there is and is nobody's work, has few.
 type places struct {
-	calls, cancels, streams place
-	retryAfter              time.Duration
+	calls, cancels, streams, reflections *place
+	retryAfter                           time.Duration
 }
 
-func newPlaces(l Limits) places {
-	return places{make(place, l.Calls), make(place, l.Cancels), make(place, l.Streams), l.RetryAfter}
+func newPlaces(o Options) places {
+	l := o.Limits
+	share := func(n int) int {
+		if len(o.Callers) == 0 { // there is one caller, and nobody to leave room for
+			return n
+		}
+		return max(1, n/2)
+	}
+	of := func(n int) *place { return &place{most: n, each: share(n), by: map[string]int{}} }
+	return places{of(l.Calls), of(l.Cancels), of(l.Streams), of(l.Reflections), l.RetryAfter}
 }
 
-// of returns the places of a method; reflection, which has none of ours, is a stream.
-func (p *places) of(m protoreflect.MethodDescriptor) place {
+// of returns the places of a method.
+func (p *places) of(m protoreflect.MethodDescriptor) *place {
 	switch {
-	case m == nil, m.IsStreamingServer():
+	case m == nil:
+		return p.reflections
+	case m.IsStreamingServer():
 		return p.streams
 	case m.Name() == "Cancel":
 		return p.cancels
@@ -171,24 +182,39 @@ func (p *places) of(m protoreflect.MethodDescriptor) place {
 }
 
 func (p *places) shed(m protoreflect.MethodDescriptor) reject.Rejection {
-	r := reject.New(reject.Overloaded, fmt.Sprintf("%d of these calls are being served; come back later", cap(p.of(m)))).By("places")
+	r := reject.New(reject.Overloaded, fmt.Sprintf("%d of these calls are being served; come back later", p.of(m).each)).By("places")
 	r.AfterMS = int(p.retryAfter.Milliseconds())
 	return r
 }
 
-// place is a counting semaphore that nobody waits for.
-type place chan struct{}
+// place is a counting semaphore that nobody waits for, with a share for each caller.
+type place struct {
+	most, each int
 
-func (p place) take() bool {
-	select {
-	case p <- struct{}{}:
-		return true
-	default:
-		return false
-	}
+	mu  sync.Mutex
+	all int
+	by  map[string]int
 }
 
-func (p place) leave() { <-p }
+func (p *place) take(caller string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.all >= p.most || p.by[caller] >= p.each {
+		return false
+	}
+	p.all++
+	p.by[caller]++
+	return true
+}
+
+func (p *place) leave(caller string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.all--
+	if p.by[caller]--; p.by[caller] == 0 {
+		delete(p.by, caller)
+	}
+}
 
 // recovered is what a caller gets when serving it panicked: that it did, and nothing about us.
 func recovered(log *slog.Logger) func(context.Context, rpc.Spec, http.Header, any) error {

@@ -238,3 +238,42 @@ func TestStuckReadersAreDroppedAndBlockNobody(t *testing.T) {
 	}
 	<-server.left
 }
+
+// One caller of several leaves room for the others, whatever it holds open.
+//
+// Verifies: P25, T35
+func TestOneCallerLeavesRoomForAnother(t *testing.T) {
+	const guests = secret + "00"
+	o := options()
+	o.Callers = []connect.Caller{{Name: "guest", Token: guests}}
+	o.Limits.Calls = 4
+	release := make(chan struct{})
+	entered := make(chan struct{}, o.Limits.Calls)
+	server := &echo{start: func(context.Context) (*contractv1.MissionAck, error) {
+		entered <- struct{}{}
+		<-release
+		return &contractv1.MissionAck{Accepted: true}, nil
+	}}
+	addr := serve(t, "127.0.0.1:0", server, o)
+	greedy, other := dial(t, addr, connect.DialOptions{Token: secret}), dial(t, addr, connect.DialOptions{Token: guests})
+	answers := make(chan *contractv1.MissionAck, o.Limits.Calls)
+	for i := range o.Limits.Calls {
+		go func() {
+			ack, _ := greedy.Start(t.Context(), &contractv1.StartRequest{MissionId: fmt.Sprint("m", i)})
+			answers <- ack
+		}()
+	}
+	for range o.Limits.Calls / 2 {
+		<-entered
+		if ack := <-answers; ack.GetReason() != "rejected_overloaded:" {
+			t.Errorf("beyond its half a caller gets %v", ack)
+		}
+	}
+	if _, err := other.Observe(t.Context(), &contractv1.ObserveRequest{}); err != nil {
+		t.Errorf("another caller gets %v", err)
+	}
+	close(release)
+	for range o.Limits.Calls / 2 {
+		<-answers
+	}
+}

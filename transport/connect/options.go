@@ -28,7 +28,10 @@ type Options struct {
 	Log *slog.Logger
 }
 
-// Caller is somebody with a token of their own.
+// MainCaller is what the bearer of Options.Token is called.
+const MainCaller = "token"
+
+// Caller is somebody with a token of their own. No two have the same name, and none is called MainCaller.
 type Caller struct{ Name, Token string }
 
 // Limits bound one server. The defaults are in parentheses.
@@ -36,7 +39,8 @@ type Limits struct {
 	BodyBytes   int           // of one request (256 KiB)
 	Calls       int           // being served at once, cancels and streams apart (64)
 	Cancels     int           // being served at once; places of their own, so that a flood keeps none out (16)
-	Streams     int           // of events, open at once (1,024)
+	Streams     int           // of events, open at once (1,024); where there are Callers, each gets at most half of them
+	Reflections int           // being served at once (8)
 	Connections int           // open at once; more are closed on arrival (2,048)
 	SlowReader  time.Duration // one event may take to be sent; after twice that the stream is cut (2 s)
 	Header      time.Duration // a request's header may take (5 s)
@@ -50,7 +54,7 @@ type Limits struct {
 func (l Limits) orDefaults() Limits {
 	return Limits{
 		BodyBytes: cmp.Or(l.BodyBytes, 256<<10), Calls: cmp.Or(l.Calls, 64), Cancels: cmp.Or(l.Cancels, 16),
-		Streams: cmp.Or(l.Streams, 1024), Connections: cmp.Or(l.Connections, 2048),
+		Streams: cmp.Or(l.Streams, 1024), Reflections: cmp.Or(l.Reflections, 8), Connections: cmp.Or(l.Connections, 2048),
 		SlowReader: cmp.Or(l.SlowReader, 2*time.Second), Header: cmp.Or(l.Header, 5*time.Second),
 		Body: cmp.Or(l.Body, 5*time.Second), Reply: cmp.Or(l.Reply, 10*time.Second), Idle: cmp.Or(l.Idle, 2*time.Minute),
 		Shutdown: cmp.Or(l.Shutdown, time.Second), RetryAfter: cmp.Or(l.RetryAfter, 250*time.Millisecond),

@@ -18,7 +18,7 @@ const (
 	openJaws
 	closeJaws
 	goHome
-	wave
+	gesture
 	find
 	look
 )
@@ -28,6 +28,8 @@ type step struct {
 	kind    kind
 	object  string
 	place   string
+	tool    string     // of a gesture
+	word    string     // of a gesture: its argument, or none
 	lengths []quantity // of moveTo: x, y and z; of shift: how far
 	axis    int        // of shift: 0 x, 1 y, 2 z
 	back    bool       // of shift: towards smaller numbers
@@ -153,7 +155,7 @@ func (g *grammar) stuck() *trouble {
 
 // clause reads one step.
 func (g *grammar) clause() (step, bool) {
-	for _, rule := range []func() (step, bool){g.home, g.wave, g.jaws, g.pick, g.put, g.looking, g.finding, g.moving, g.shifting} {
+	for _, rule := range []func() (step, bool){g.home, g.gesture, g.jaws, g.pick, g.put, g.looking, g.finding, g.moving, g.shifting} {
 		if s, ok := g.try(rule); ok {
 			return s, g.ends() // else what is left over is where it went wrong
 		}
@@ -164,10 +166,6 @@ func (g *grammar) clause() (step, bool) {
 func (g *grammar) home() (step, bool) {
 	ok := g.any("go home", "move home", "return home", "go back home", "home")
 	return step{kind: goHome}, ok
-}
-
-func (g *grammar) wave() (step, bool) {
-	return step{kind: wave}, g.any("wave at me", "wave to me", "wave hello", "wave goodbye", "wave your hand", "wave")
 }
 
 func (g *grammar) jaws() (step, bool) {

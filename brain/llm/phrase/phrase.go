@@ -14,7 +14,7 @@ const Name = "phrase"
 func Examples() []string {
 	return []string{
 		"pick up the red cube", "put it in the tray", "move to (20, 5, 15) cm", "move up 3 cm", "open the gripper", "go home",
-		"wave at me", "where is the red cube", "what do you see",
+		"wave at me", "point to the left", "rest", "where is the red cube", "what do you see",
 	}
 }
 

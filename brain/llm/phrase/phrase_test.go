@@ -11,9 +11,10 @@ import (
 )
 
 var tools = []llm.ToolSpec{
-	{Name: "move_to"}, {Name: "home"}, {Name: "wave"}, {Name: "get_state"}, {Name: "open_gripper"}, {Name: "close_gripper"},
+	{Name: "move_to"}, {Name: "home"}, {Name: "wave"}, {Name: "nod"}, {Name: "greet"}, {Name: "shake_head"}, {Name: "bow"}, {Name: "rest"}, {Name: "get_state"}, {Name: "open_gripper"}, {Name: "close_gripper"},
 	{Name: "find_object", ParametersJSON: []byte(`{"required":["name"]}`)},
 	{Name: "pick", ParametersJSON: []byte(`{"required":["thing"]}`)},
+	{Name: "point", ParametersJSON: []byte(`{"required":["way"]}`)},
 	{Name: "place", ParametersJSON: []byte(`{"required":["where"]}`)},
 }
 
@@ -64,6 +65,41 @@ func TestWordsBecomeACall(t *testing.T) {
 		if got := reply(t, words); got != want {
 			t.Errorf("%q: %s, want %s", words, got, want)
 		}
+	}
+}
+
+// A gesture is called by what people say for it, alone or among other steps. Whose left is meant is never guessed, and a
+// word that begins like a gesture is none.
+//
+// Verifies: W110
+func TestWordsForGestures(t *testing.T) {
+	for words, want := range map[string]string{
+		"nod": "nod", "Nod at me, please.": "nod", "wave at me": "wave", "greet me": "greet", "say hello": "greet", "Say hi to me!": "greet", "could you greet us": "greet",
+		"shake your head": "shake_head", "shake your head at me": "shake_head", "bow": "bow", "take a bow": "bow", "please bow to me": "bow",
+		"rest": "rest", "relax": "rest", "take a rest": "rest", "go to rest": "rest", "nod then go home": "nod", "relax, please": "rest",
+	} {
+		if got := reply(t, words); got != `{"tool":"`+want+`","arguments":{}}` {
+			t.Errorf("%q: %s", words, got)
+		}
+	}
+	for words, want := range map[string]string{
+		"point left": "left", "point to the left": "left", "point to your left": "left", "point right": "right", "Point to the right!": "right",
+		"point ahead": "ahead", "point straight ahead": "ahead", "please point forward": "ahead", "point left and point right": "left",
+	} {
+		if got := reply(t, words); got != `{"tool":"point","arguments":{"way":"`+want+`"}}` {
+			t.Errorf("%q: %s", words, got)
+		}
+	}
+	for _, words := range []string{
+		"point", "point to my left", "point back", "point at the red cube", "point left of the cube", "don't nod", "do not wave at me", "greet the red cube",
+		"say hello world", "rest on the table", "shake", "shake your hand", "bow and arrow", "wave at them", "hello",
+	} {
+		if got := reply(t, words); !strings.Contains(got, "Try:") {
+			t.Errorf("%q: %s", words, got)
+		}
+	}
+	if got := reply(t, "nod then point left", "nod "+moved); got != `{"tool":"point","arguments":{"way":"left"}}` {
+		t.Errorf("the second step: %s", got)
 	}
 }
 

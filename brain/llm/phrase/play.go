@@ -56,8 +56,8 @@ func (t *talk) step(s step) outcome {
 		return t.act("close_gripper", nil, jaws)
 	case goHome:
 		return t.act("home", nil, tip)
-	case wave:
-		return t.act("wave", nil, tip)
+	case gesture:
+		return t.gesture(s)
 	case find:
 		return t.find(s.object)
 	case look:
@@ -76,6 +76,14 @@ func (t *talk) act(tool string, args map[string]json.RawMessage, tell func(*answ
 		return outcome{says: a.why()}
 	}
 	return outcome{good: true, says: tell(a)}
+}
+
+func (t *talk) gesture(s step) outcome {
+	args := map[string]json.RawMessage{}
+	if s.word != "" {
+		args[t.target(s.tool, "direction")] = text(s.word)
+	}
+	return t.act(s.tool, args, tip)
 }
 
 func (t *talk) moveTo(p [3]*big.Rat) outcome {
