@@ -14,17 +14,6 @@ const (
 	MeetsKeepOut = "keep_out"
 )
 
-// Blocked is where a path first comes too near to something.
-type Blocked struct {
-	Rule   string        // MeetsTable, MeetsSelf or MeetsKeepOut
-	Part   string        // of the arm
-	Other  string        // part of the arm or name of the keep-out; "table"
-	ClearM float64       // what is left between them, metres; negative where they overlap
-	LeastM float64       // what there should be
-	At     Servos        // the configuration
-	T      time.Duration // since the start of the trajectory
-}
-
 // Least distances, metres. The table's lets every grasp of a 3 cm cube pass, whose tips come within 6 mm of it, and is
 // more than the servos fall short of a path; the others are capsules, which are rounder than the arm.
 const (

@@ -24,6 +24,7 @@ const (
 	LeastMove      = 500 * time.Millisecond
 	leastSPerRad   = 0.5
 	minJerkPeak    = 1.875 // peak speed of a min-jerk motion over its mean speed
+	minJerkBrake   = 5.774 // peak acceleration of a min-jerk motion over D/T²: 10/√3
 	tipSamples     = 64
 	tipMargin      = 1.005 // the fastest instant may lie between two samples
 	longestSegment = time.Hour
@@ -55,8 +56,9 @@ func (s Segment) At(t time.Duration) Servos {
 }
 
 // MinJerk returns the motion from one configuration to another that takes no less than least, half a second per radian
-// of the largest joint move, and what the limits on joint and tip speed demand, rounded up to a millisecond. It
-// reports false where an angle or a limit is not usable or the motion would last longer than an hour.
+// of the largest joint move, what lets the joints slow down no faster than brakeRadS2, and what the limits on joint and
+// tip speed demand, rounded up to a millisecond. It reports false where an angle or a limit is not usable or the motion
+// would last longer than an hour.
 func (c *Chain) MinJerk(from, to Servos, least time.Duration, limits SpeedLimits) (Segment, bool) {
 	if !limits.Valid() || !units.Finite(from[:]...) || !units.Finite(to[:]...) {
 		return Segment{}, false
@@ -70,6 +72,7 @@ func (c *Chain) MinJerk(from, to Servos, least time.Duration, limits SpeedLimits
 		}
 	}
 	seconds := math.Max(least.Seconds(), leastSPerRad*largestJoint)
+	seconds = math.Max(seconds, math.Sqrt(minJerkBrake*largestJoint/brakeRadS2))
 	seconds = math.Max(seconds, minJerkPeak*largest/limits.JointRadS)
 	seconds = math.Max(seconds, tipMargin*c.peakTip(from, to)/limits.TipMPS)
 	if !(seconds <= longestSegment.Seconds()) {

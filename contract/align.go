@@ -31,7 +31,8 @@ const (
 	StatusWithdrawn = "withdrawn" // a capability that is not offered
 )
 
-// AlignmentRow says how one word of the contract is covered. Kind is fact, object, place, predicate or capability.
+// AlignmentRow says how one word of the contract is covered. Kind is fact, object, place, predicate or capability. Why is
+// the reason of a status that is not ok; with ok it says in which modes alone the word is offered.
 type AlignmentRow struct{ Word, Kind, Status, Why string }
 
 // Alignment is the contract's vocabulary held against an offer.
@@ -73,6 +74,8 @@ func (c *Contract) Align(o Offer) Alignment {
 		if why := c.withdrawn(k, o, gaps); why != "" {
 			row.Status, row.Why = StatusWithdrawn, why
 			a.Withdrawn[k.Name] = why
+		} else {
+			row.Why = onlyIn(k.Modes)
 		}
 		a.Rows = append(a.Rows, row)
 	}
@@ -82,9 +85,10 @@ func (c *Contract) Align(o Offer) Alignment {
 func (c *Contract) alignFact(f FactDecl, o Offer) AlignmentRow {
 	row := AlignmentRow{Word: f.Name, Kind: "fact", Status: StatusOK}
 	if !rule.InMode(f.Modes, o.Mode) {
-		row.Status, row.Why = StatusOtherMode, fmt.Sprintf("only in %s", strings.Join(f.Modes, ", "))
+		row.Status, row.Why = StatusOtherMode, onlyIn(f.Modes)
 		return row
 	}
+	row.Why = onlyIn(f.Modes)
 	i := slices.IndexFunc(o.Witnesses, func(w Witness) bool { return w.Name == f.Witness })
 	switch {
 	case i < 0:
@@ -95,12 +99,23 @@ func (c *Contract) alignFact(f FactDecl, o Offer) AlignmentRow {
 	return row
 }
 
+// onlyIn says which modes a word is declared for, so that a table shows what another body would not offer; "" for all.
+func onlyIn(modes []string) string {
+	if len(modes) == 0 {
+		return ""
+	}
+	return "only in " + strings.Join(modes, ", ")
+}
+
 // withdrawn returns why a capability is not offered, or "".
 func (c *Contract) withdrawn(k *Capability, o Offer, gaps map[string]string) string {
 	if !k.InMode(o.Mode) {
-		return fmt.Sprintf("declared only for %s", strings.Join(k.Modes, ", "))
+		return "declared " + onlyIn(k.Modes)
 	}
 	if !k.ReadOnly && !contains(o.Skills, k.Skill) {
+		if name, policy := strings.CutPrefix(k.Skill, PolicyPrefix); policy {
+			return fmt.Sprintf("the robot has no source of setpoints %q", name)
+		}
 		return fmt.Sprintf("the robot has no planner for the skill %q", k.Skill)
 	}
 	ensured := false

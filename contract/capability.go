@@ -11,7 +11,12 @@ import (
 	"interlock/units"
 )
 
-// KnownSkills are the planners a capability may name; one outside the list does not load.
+// PolicyPrefix begins the skill of a capability that is not planned but played by a source of setpoints from outside, such
+// as a learned policy: `skill: policy:NAME`. Which names there are only the opened robot knows: a capability whose source
+// it does not have is withdrawn.
+const PolicyPrefix = "policy:"
+
+// KnownSkills are the planners a capability may name; one outside the list, which is not a policy, does not load.
 var KnownSkills = []string{
 	"move_to", "pick", "place", "home", "open_gripper", "close_gripper",
 	"wave", "nod", "greet", "shake_head", "bow", "point", "rest",
@@ -111,11 +116,20 @@ func (l *loader) motion(k *Capability, f fields) {
 	if k.Skill = f.text("skill", false); k.Skill == "" {
 		k.Skill = k.Name
 	}
-	if !contains(KnownSkills, k.Skill) {
-		at := f.n.get("skill")
-		if at == nil {
-			at = f.n
-		}
+	l.skill(k, f)
+}
+
+// skill refuses a skill that no planner has, and a policy whose name is none.
+func (l *loader) skill(k *Capability, f fields) {
+	at := f.n.get("skill")
+	if at == nil {
+		at = f.n
+	}
+	name, policy := strings.CutPrefix(k.Skill, PolicyPrefix)
+	switch {
+	case policy && !chunk.MatchString(name):
+		l.at(at, "bad-name", join(f.path, "skill"), "skill: policy:NAME, of a-z, 0-9, _ and -", "%q is not the name of a policy", name)
+	case !policy && !contains(KnownSkills, k.Skill):
 		l.at(at, "unknown-skill", join(f.path, "skill"), rule.Nearest(k.Skill, KnownSkills), "no planner plays %q", k.Skill)
 	}
 }

@@ -1,18 +1,28 @@
 package contract
 
 import (
+	"slices"
 	"time"
 
 	"interlock/contract/rule"
 )
 
 // KnownGestures are the skills that are played from a table of keyframes; a contract without the table has none of them.
-var KnownGestures = []string{"wave", "nod", "greet", "shake_head", "bow", "rest"}
+var KnownGestures = []string{"wave", "nod", "greet", "shake_head", "bow", "point", "rest"}
 
-// Gesture is a table of keyframes. Whether the servos can track it is the planner's to say, which knows the arm.
+// Gesture is a motion written as keyframes: one table, or one for each word of an argument. Whether the servos can track
+// it is the planner's to say, which knows the arm.
 type Gesture struct {
-	Skill     string
-	Keyframes []Keyframe
+	Skill  string
+	By     string // the argument that chooses the table; empty: there is one table, whose Choice is empty
+	Tables []KeyframeTable
+}
+
+// KeyframeTable is the keyframes of a gesture, or of one choice of it.
+type KeyframeTable struct {
+	Choice       string // the argument's word that chooses it
+	Keyframes    []Keyframe
+	Line, Column int
 }
 
 // Keyframe is where the arm is to be, and in which time it gets there from the keyframe before.
@@ -30,6 +40,14 @@ type JointAngle struct {
 	Line, Column int
 }
 
+// Path returns where a keyframe of the table stands in the file, for problems.
+func (g *Gesture) Path(t *KeyframeTable, i int) string {
+	if g.By == "" {
+		return indexedPath(join(join("gestures", g.Skill), "keyframes"), i)
+	}
+	return indexedPath(join(join("gestures", g.Skill)+".choices", t.Choice), i)
+}
+
 // Bounds of a gesture.
 const (
 	maxKeyframes = 64
@@ -37,21 +55,44 @@ const (
 	maxJointDeg  = 360
 )
 
-// gesture reads one entry of gestures.
+// gesture reads one entry of gestures: keyframes, or `by` and a list of keyframes for each of its choices.
 func (l *loader) gesture(m member) {
 	path := join("gestures", m.name)
 	if !contains(KnownGestures, m.name) {
 		l.add(m.line, m.column, "unknown-skill", path, rule.Nearest(m.name, KnownGestures), "no gesture is called %q", m.name)
 	}
-	f := l.fields(m.value, path, "keyframes")
-	g := Gesture{Skill: m.name}
-	if items := f.items("keyframes"); len(items) == 0 || len(items) > maxKeyframes {
-		l.at(f.n, "missing-key", join(path, "keyframes"), "", "a gesture has 1 to %d keyframes", maxKeyframes)
-	}
-	for i, item := range f.items("keyframes") {
-		g.Keyframes = append(g.Keyframes, l.keyframe(item, indexedPath(join(path, "keyframes"), i)))
+	f := l.fields(m.value, path, "keyframes", "by", "choices")
+	g := Gesture{Skill: m.name, By: f.text("by", false)}
+	l.remember(path, m.value)
+	list := f.n.get("keyframes")
+	chosen := f.n.get("by") != nil || f.n.get("choices") != nil
+	switch {
+	case (list == nil) != chosen:
+		l.at(f.n, "missing-key", join(path, "keyframes"), "", "a gesture has either keyframes, or by and choices")
+	case chosen:
+		f.text("by", true)
+		choices := f.entries("choices", true)
+		l.distinct(path+".choices", choices)
+		for _, c := range choices {
+			g.Tables = append(g.Tables, l.keyframes(&g, c.name, c.value))
+		}
+	default:
+		g.Tables = []KeyframeTable{l.keyframes(&g, "", list)}
 	}
 	l.c.Gestures = append(l.c.Gestures, g)
+}
+
+// keyframes reads one table.
+func (l *loader) keyframes(g *Gesture, choice string, list *node) KeyframeTable {
+	t := KeyframeTable{Choice: choice, Line: list.line, Column: list.column}
+	if list.kind != kindList || len(list.items) == 0 || len(list.items) > maxKeyframes {
+		l.at(list, "missing-key", g.Path(&t, 0), "", "a gesture has a list of 1 to %d keyframes", maxKeyframes)
+		return t
+	}
+	for i, item := range list.items {
+		t.Keyframes = append(t.Keyframes, l.keyframe(item, g.Path(&t, i)))
+	}
+	return t
 }
 
 func (l *loader) keyframe(item *node, path string) Keyframe {
@@ -69,4 +110,44 @@ func (l *loader) keyframe(item *node, path string) Keyframe {
 		l.at(item, "missing-key", path, "{pose: home, seconds: 1}", "a keyframe has either a pose or joints_deg")
 	}
 	return k
+}
+
+// chooses checks what chooses the tables of gestures: every capability that plays one must take the argument, always, and
+// its words and the tables must be the same, so that no call is left without a table and no table without a call.
+func (l *loader) chooses() {
+	for i := range l.c.Gestures {
+		g := &l.c.Gestures[i]
+		if g.By == "" {
+			continue
+		}
+		path := join("gestures", g.Skill)
+		for _, k := range l.c.Capabilities {
+			if k.Skill == g.Skill {
+				l.chosenBy(g, k, path)
+			}
+		}
+	}
+}
+
+func (l *loader) chosenBy(g *Gesture, k *Capability, path string) {
+	n := l.at0[path]
+	a, ok := k.Arg(g.By)
+	switch {
+	case !ok:
+		l.at(n, "unknown-name", path+".by", "", "%s takes no argument %q", k.Name, g.By)
+		return
+	case a.Type != ArgText || len(a.Enum) == 0 || a.Optional:
+		l.at(n, "wrong-type", path+".by", "", "the argument %q of %s must be a text that is always given, with an enum", g.By, k.Name)
+		return
+	}
+	for _, t := range g.Tables {
+		if !contains(a.Enum, t.Choice) {
+			l.add(t.Line, t.Column, "not-in-list", join(path+".choices", t.Choice), rule.Nearest(t.Choice, a.Enum), "%s cannot be called with %s %q", k.Name, g.By, t.Choice)
+		}
+	}
+	for _, word := range a.Enum {
+		if !slices.ContainsFunc(g.Tables, func(t KeyframeTable) bool { return t.Choice == word }) {
+			l.at(n, "missing-key", join(path+".choices", word), "", "%s may be called with %s %q, which has no keyframes", k.Name, g.By, word)
+		}
+	}
 }

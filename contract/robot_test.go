@@ -214,7 +214,8 @@ func TestBindsWhatIsHeld(t *testing.T) {
 // Verifies: C14
 func TestWithdrawsWhatNobodyCanMeasureOrPlay(t *testing.T) {
 	c := load(t)
-	all := []string{"move_to", "home", "get_state", "find_object", "pick", "place", "open_gripper", "close_gripper", "wave"}
+	all := []string{"move_to", "home", "get_state", "find_object", "pick", "place", "open_gripper", "close_gripper", "wave", "nod", "greet", "shake_head", "bow", "point", "rest"}
+	gestures := all[8:]
 	sees := []string{"find_object", "pick", "place", "open_gripper", "close_gripper"} // what would change what is in sight needs to see it
 	for _, test := range []struct {
 		name      string
@@ -225,10 +226,10 @@ func TestWithdrawsWhatNobodyCanMeasureOrPlay(t *testing.T) {
 		{"first verbs only", func(o *contract.Offer) { o.Skills = []string{"move_to", "home"} }, all[4:]},
 		{"no camera", func(o *contract.Offer) { o.Witnesses = o.Witnesses[:4] }, sees},
 		{"a camera that sees nothing", func(o *contract.Offer) { o.Witnesses[4].Facts = nil }, sees},
-		{"no contact sensor in simulation", func(o *contract.Offer) { o.Witnesses[3].Name = "x" }, []string{"move_to", "home", "pick", "place", "wave"}},
+		{"no contact sensor in simulation", func(o *contract.Offer) { o.Witnesses[3].Name = "x" }, append([]string{"move_to", "home", "pick", "place"}, gestures...)},
 		{"hardware needs no contact sensor", func(o *contract.Offer) { o.Mode = "hardware"; o.Witnesses[3].Name = "x" }, nil},
-		{"no encoders", func(o *contract.Offer) { o.Witnesses[0].Name = "x" }, []string{"move_to", "home", "pick", "place", "open_gripper", "close_gripper", "wave"}},
-		{"nothing", func(o *contract.Offer) { *o = contract.Offer{Mode: "sim"} }, []string{"move_to", "home", "find_object", "pick", "place", "open_gripper", "close_gripper", "wave"}},
+		{"no encoders", func(o *contract.Offer) { o.Witnesses[0].Name = "x" }, append([]string{"move_to", "home", "pick", "place", "open_gripper", "close_gripper"}, gestures...)},
+		{"nothing", func(o *contract.Offer) { *o = contract.Offer{Mode: "sim"} }, append([]string{"move_to", "home", "find_object", "pick", "place", "open_gripper", "close_gripper"}, gestures...)},
 	} {
 		o := offer()
 		test.change(&o)

@@ -52,6 +52,7 @@ func (l *loader) contract(root *node) {
 	for _, m := range f.entries("capabilities", true) {
 		l.capability(m)
 	}
+	l.chooses()
 	if v := root.get("capabilities"); v != nil && v.kind == kindMap && len(v.members) == 0 {
 		l.at(v, "missing-key", "capabilities", "", "a robot without a capability")
 	}

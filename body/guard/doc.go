@@ -7,6 +7,11 @@
 // is gripped stays gripped. The order of a step: read the latch, judge the hazards, move the command, send it, step the
 // body, count time.
 //
+// Where a geometry is given, the line of every setpoint is held against the table, the keep-outs and the arm itself, with
+// the room that the arm needs to stop at its end, and so is every step of a ramp. This is for senders whose paths no gate
+// has swept; what a gate has swept passes. It judges commands: a servo that is thrown to and fro at its limits lags behind
+// them, and cuts corners that nobody commanded.
+//
 // It never clips: a setpoint that breaks a limit is refused whole and moves nothing. It never revives: each motion
 // carries the stop's number, and a reset only permits what is sent after it with the new number. It never tells
 // standstill from its own command: that is the body's measurement. It never judges whether a task worked.

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"interlock/arm"
 	"interlock/body"
 	"interlock/units"
 )
@@ -24,6 +25,10 @@ type Config struct {
 	Tip     func(positionsRad []float64) units.Vec3 // the tip in the base frame, metres, for a joint configuration
 	Silence time.Duration                           // 0: DefaultSilence
 
+	// Geometry keeps the line of every setpoint, and the way on after a stop, off what the arm must not meet; nil: only
+	// limits are kept. What sends setpoints that no gate has swept needs it.
+	Geometry Geometry
+
 	// Leased makes every setpoint carry the epoch of the lease that Acquire grants; without it an epoch is refused.
 	Leased bool
 	// LatchFile keeps the latch over restarts; empty: it is forgotten.
@@ -31,6 +36,16 @@ type Config struct {
 	// RaisedM is the height of the tip, metres, above which Close refuses: the arm would fall. 0: it may be closed
 	// anywhere, as a simulated one that keeps its torque.
 	RaisedM float64
+}
+
+// Geometry knows what the arm must not meet. It is asked at each setpoint, so it must be quick and must not allocate;
+// arm.Space is one. It is asked by one goroutine at a time.
+type Geometry interface {
+	// JointCount is how many joints a configuration has.
+	JointCount() int
+	// Line reports where the straight line of the joints, rad, gone through in the time over, comes too near to something,
+	// or would beyond its end before the arm rests. A line that starts too near may leave, never go nearer.
+	Line(fromRad, toRad []float64, over time.Duration) (arm.Blocked, bool)
 }
 
 func (c *Config) validate() error {
@@ -70,6 +85,7 @@ type Guard struct {
 	limits   Limits
 	command  []float64 // what was last sent to the body, rad
 	velocity []float64 // of the command over the last step, rad/s
+	next     []float64 // room for the command after a step, rad
 	motion   motion
 	ramp     int // steps left of the deceleration
 	hold     int // hazard that made it hold, −1 none
@@ -159,6 +175,9 @@ func (g *Guard) touch() (body.Observation, error) {
 	if d.Step <= 0 || len(d.Joints) == 0 {
 		return body.Observation{}, fmt.Errorf("guard: body %q describes no step or no joints", d.Name)
 	}
+	if n := len(d.Joints); g.cfg.Geometry != nil && g.cfg.Geometry.JointCount() != n {
+		return body.Observation{}, fmt.Errorf("guard: the geometry is of an arm with %d joints; body %q has %d", g.cfg.Geometry.JointCount(), d.Name, n)
+	}
 	if err := g.inner.Open(); err != nil {
 		return body.Observation{}, err
 	}
@@ -180,6 +199,7 @@ func (g *Guard) adopt(o body.Observation) {
 	}
 	g.heard = g.now
 	g.command, g.velocity = append([]float64(nil), o.GoalRad...), make([]float64, len(g.joints))
+	g.next = make([]float64, len(g.joints))
 	g.motion = motion{from: make([]float64, len(g.joints)), to: make([]float64, len(g.joints))}
 	g.ramp, g.hold, g.applied = 0, -1, 0
 	g.haltAsked.Store(false)

@@ -56,6 +56,7 @@ func (g *Guard) check(s body.Setpoint) error {
 	g.checkTime(s, refuse)
 	if g.checkPositions(s, refuse) {
 		g.checkSpeeds(s, refuse)
+		g.checkLine(s, refuse)
 	}
 	return errors.Join(faults...)
 }
@@ -131,13 +132,15 @@ func (g *Guard) span(over time.Duration) time.Duration {
 	return g.step * max(1, (over+g.step-1)/g.step)
 }
 
-// tipSpeed is the largest speed of the tip along the line, from samples of its path, m/s.
+// tipSpeed is the largest speed of the tip along the line, from samples of its path, m/s. No piece of it is shorter than a
+// robot tick: within one the joints go at the mean speed of a path that is smooth, and the tip with them a little faster at
+// one end of the tick than it ever was planned to go.
 func (g *Guard) tipSpeed(to []float64, over float64) float64 {
 	widest := 0.0
 	for i := range to {
 		widest = math.Max(widest, math.Abs(to[i]-g.command[i]))
 	}
-	n := max(1, int(math.Ceil(widest/tipSampleRad)))
+	n := max(1, min(int(math.Ceil(widest/tipSampleRad)), int(over/units.RobotTick.Seconds())))
 	q := make([]float64, len(to))
 	last, fastest := g.cfg.Tip(g.command), 0.0
 	for k := 1; k <= n; k++ {

@@ -116,28 +116,26 @@ func (g *Guard) followMotion() bool {
 }
 
 // decelerate moves the command on along its last velocity, which falls to zero over the ramp. A joint that would leave
-// its range ends the ramp for all: the line is not bent.
+// its range ends the ramp for all, and so does what the arm would come too near to: the line is not bent.
 func (g *Guard) decelerate() bool {
 	total := float64(RampTime / g.step)
 	share := (float64(g.ramp) - 0.5) / total * g.step.Seconds()
 	g.ramp--
 	moves := false
 	for i, v := range g.velocity {
-		next := g.command[i] + v*share
-		if next < g.joints[i].MinRad || next > g.joints[i].MaxRad {
+		g.next[i] = g.command[i] + v*share
+		if g.next[i] < g.joints[i].MinRad || g.next[i] > g.joints[i].MaxRad {
 			moves = false
 			break
 		}
 		moves = moves || v != 0
 	}
-	if !moves {
+	if !moves || !g.mayGoOn(g.next) {
 		g.ramp = 0
 		clear(g.velocity)
 		return false
 	}
-	for i, v := range g.velocity {
-		g.command[i] += v * share
-	}
+	copy(g.command, g.next)
 	return true
 }
 
