@@ -12,7 +12,6 @@ import (
 	"interlock/body/sim"
 	"interlock/contract"
 	"interlock/robot"
-	"interlock/robot/skill"
 )
 
 func newCheck() *cobra.Command {
@@ -42,7 +41,7 @@ func check(out io.Writer, file string, c *contract.Contract, asJSON bool) error 
 	if err != nil {
 		return err
 	}
-	p, err := skill.NewPlanner(c, skill.Solver(c.Solver))
+	p, err := plannerFor(c)
 	if err != nil {
 		return badInput(inFile(file, err))
 	}

@@ -23,7 +23,6 @@ import (
 	"interlock/robot/audit"
 	"interlock/robot/gate"
 	"interlock/robot/operator"
-	"interlock/robot/skill"
 	"interlock/transport/connect"
 	"interlock/units"
 )
@@ -160,7 +159,7 @@ func (s *served) run(ctx context.Context) (err error) {
 		return err
 	}
 	s.person = me.Person
-	if _, err := skill.NewPlanner(s.contract, skill.Solver(s.contract.Solver)); err != nil { // before anybody waits for a driver
+	if _, err := plannerFor(s.contract); err != nil { // before anybody waits for a driver
 		return badInput(inFile(s.options.contract, err))
 	}
 	if err := nobodyCalled(ctx, me.Name); err != nil {
@@ -288,7 +287,7 @@ func (s *served) drive(ctx context.Context, f *front, addr string) error {
 
 // aligned holds the contract against a body.
 func (s *served) aligned(d body.Description) (contract.Alignment, *gate.Gate, error) {
-	planner, err := skill.NewPlanner(s.contract, skill.Solver(s.contract.Solver))
+	planner, err := plannerFor(s.contract)
 	if err != nil {
 		return contract.Alignment{}, nil, badInput(err)
 	}

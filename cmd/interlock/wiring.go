@@ -51,7 +51,7 @@ func foldPaced(ctx context.Context, c *contract.Contract, cfg sim.Config, pace f
 	if err != nil {
 		return nil, err
 	}
-	planner, err := skill.NewPlanner(c, skill.Solver(c.Solver))
+	planner, err := plannerFor(c)
 	if err != nil {
 		return nil, badInput(err)
 	}
@@ -68,4 +68,17 @@ func foldPaced(ctx context.Context, c *contract.Contract, cfg sim.Config, pace f
 	ended := make(chan error, 1)
 	go func() { ended <- r.Run(ctx) }()
 	return &folded{client: inproc.New(r), robot: r, guard: driver, end: func() error { cancel(); return <-ended }}, nil
+}
+
+// sources are the policies that may play a verb (`skill: policy:NAME` in a contract), by name. None is shipped; whoever
+// brings one builds the program with it here. A verb whose policy is not in the list is withdrawn, and says so.
+func sources() skill.Sources { return skill.Sources{} }
+
+// plannerFor is the planner of a contract with every policy there is. Problems of the contract do not name its file.
+func plannerFor(c *contract.Contract) (*skill.Planner, error) {
+	p, err := skill.NewPlanner(c, skill.Solver(c.Solver))
+	if err != nil {
+		return nil, err
+	}
+	return p.WithSources(sources())
 }
