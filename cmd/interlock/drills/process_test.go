@@ -17,8 +17,11 @@ import (
 	"go.uber.org/goleak"
 )
 
-// helperEnv makes the test binary be a robot instead: the value is the driver's address.
-const helperEnv = "INTERLOCK_DRILL_ROBOT"
+// These make the test binary be another process instead: a robot at the driver's address, a brain at the robot's.
+const (
+	robotEnv = "INTERLOCK_DRILL_ROBOT"
+	brainEnv = "INTERLOCK_DRILL_BRAIN"
+)
 
 const contractFile = "../../../robots/so101-tabletop.yaml"
 
@@ -26,8 +29,11 @@ const contractFile = "../../../robots/so101-tabletop.yaml"
 var binary string
 
 func TestMain(m *testing.M) {
-	if addr := os.Getenv(helperEnv); addr != "" {
+	if addr := os.Getenv(robotEnv); addr != "" {
 		os.Exit(beRobot(addr))
+	}
+	if addr := os.Getenv(brainEnv); addr != "" {
+		os.Exit(beBrain(addr))
 	}
 	dir, err := os.MkdirTemp("", "drill")
 	if err == nil {
@@ -38,7 +44,7 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	_ = flag.Set("test.parallel", "4") // the drills wait more than they work; the flag, if given, wins
+	_ = flag.Set("test.parallel", "8") // the drills wait more than they work; the flag, if given, wins
 	code := m.Run()
 	if err := goleak.Find(); err != nil && code == 0 {
 		fmt.Fprintln(os.Stderr, err)
@@ -72,11 +78,34 @@ func kills(t *testing.T, short int) int {
 	return n
 }
 
+// tell says what a drill found: in the test's log, and in the file that INTERLOCK_DRILLS_TELL names, from which the page of
+// the last full run is made.
+func tell(t testing.TB, format string, args ...any) {
+	t.Helper()
+	text := fmt.Sprintf(format, args...)
+	t.Log(text)
+	path := os.Getenv("INTERLOCK_DRILLS_TELL")
+	if path == "" {
+		return
+	}
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := fmt.Fprintf(f, "%s\t%s\n", t.Name(), text); err != nil {
+		t.Error(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
 // process is one that a test started. It is killed at the test's end, if it still runs.
 type process struct {
 	t      testing.TB
 	cmd    *exec.Cmd
 	lines  chan string
+	gone   chan struct{} // closed when it has no standard output any more
 	errors *said
 	ended  bool
 }
@@ -101,7 +130,7 @@ func (s *said) String() string {
 
 func start(t testing.TB, cmd *exec.Cmd) *process {
 	t.Helper()
-	p := &process{t: t, cmd: cmd, lines: make(chan string, 256), errors: &said{}}
+	p := &process{t: t, cmd: cmd, lines: make(chan string, 4096), gone: make(chan struct{}), errors: &said{}}
 	cmd.Stderr = p.errors
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -111,6 +140,7 @@ func start(t testing.TB, cmd *exec.Cmd) *process {
 		t.Fatal(err)
 	}
 	go func() {
+		defer close(p.gone)
 		defer close(p.lines)
 		for s := bufio.NewScanner(out); s.Scan(); {
 			select {
@@ -132,8 +162,8 @@ func (p *process) line() string {
 			p.t.Fatalf("the process ended: %s", p.errors)
 		}
 		return l
-	case <-time.After(10 * time.Second):
-		p.t.Fatal("the process says nothing")
+	case <-time.After(patience):
+		p.t.Fatalf("%v says nothing; on its standard error: %s", p.cmd.Args, p.errors)
 		return ""
 	}
 }
@@ -169,18 +199,30 @@ func (p *process) end() {
 	}
 }
 
-// home is a folder for sockets, whose paths must be short.
+// home is a folder for sockets, whose paths must be short, and for what processes keep. It is in memory where the system
+// has such a folder: what was written outlives a killed process there too, and a disk that others keep busy is a drill of
+// its own.
 type home string
+
+const inMemory = "/dev/shm"
 
 func newHome(t testing.TB) home {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "il")
+	dir, err := os.MkdirTemp(inMemory, "il")
+	if err != nil {
+		dir, err = os.MkdirTemp("", "il")
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	homes.Store(t, home(dir))
+	t.Cleanup(func() { homes.Delete(t); _ = os.RemoveAll(dir) })
 	return home(dir)
 }
+
+// homes are the homes of the tests that run, so that what a test does at its robot can be made again after a busy machine
+// spoiled it.
+var homes sync.Map
 
 func (h home) socket(name string) string { return "unix:" + filepath.Join(string(h), name) }
 func (h home) latch() string             { return filepath.Join(string(h), "latch.json") }
@@ -204,13 +246,32 @@ func (h home) driverOf(t testing.TB, contract string, more ...string) *process {
 	return start(t, exec.Command(binary, line...))
 }
 
+// robot is a robot that only swings; see beRobot.
 func (h home) robot(t testing.TB) *process {
+	t.Helper()
+	return start(t, h.self(t, robotEnv+"="+h.socket("driver")))
+}
+
+// brain is a brain at the home's robot; see beBrain.
+func (h home) brain(t testing.TB) *process {
+	t.Helper()
+	return start(t, h.self(t, brainEnv+"="+h.socket("robot")))
+}
+
+// self is the test binary as another process.
+func (h home) self(t testing.TB, env string) *exec.Cmd {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(self)
-	cmd.Env = append(os.Environ(), helperEnv+"="+h.socket("driver"))
-	return start(t, cmd)
+	cmd := h.env(exec.Command(self))
+	cmd.Env = append(cmd.Env, env)
+	return cmd
+}
+
+// env gives the processes of a home folders of their own.
+func (h home) env(cmd *exec.Cmd) *exec.Cmd {
+	cmd.Env = append(os.Environ(), "XDG_RUNTIME_DIR="+string(h), "XDG_STATE_HOME="+string(h), "TMPDIR="+string(h))
+	return cmd
 }

@@ -2,6 +2,7 @@ package drills_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -9,20 +10,21 @@ import (
 
 	"interlock/body"
 	"interlock/body/remote"
+	"interlock/reject"
 )
 
 // How the drill's robot moves: long lines that outlast any silence, so that only the driver can end them.
 const (
-	swingRad  = 1.2
-	swingOver = 2400 * time.Millisecond
+	swingRad  = 0.6 // to either side
+	swingRadS = 0.5
 	beat      = 50 * time.Millisecond
 	ahead     = 900 * time.Millisecond // expiry: later than the silence
 )
 
-// beRobot swings the arm's first joint for ever, as a robot that is about to be killed. It prints a word for each state.
+// beRobot swings the arm's first joint for ever, as a robot that is about to be killed. It prints a word once it is open.
 func beRobot(addr string) (code int) {
 	d, err := remote.Dial(context.Background(), addr, remote.Options{Holder: "drill"})
-	for tries := 0; err != nil && tries < 50; tries++ {
+	for tries := 0; err != nil && tries < 100; tries++ {
 		time.Sleep(100 * time.Millisecond)
 		d, err = remote.Dial(context.Background(), addr, remote.Options{Holder: "drill"})
 	}
@@ -33,9 +35,11 @@ func beRobot(addr string) (code int) {
 	return 1
 }
 
+// swing ends only with the lease: whatever else the driver refuses or is late with is sent anew, from where the arm then
+// is. The stop that it knows stays the one it began under.
 func swing(d *remote.Driver) error {
 	err := d.Open()
-	for tries := 0; err != nil && tries < 50; tries++ {
+	for tries := 0; err != nil && tries < 100; tries++ {
 		time.Sleep(100 * time.Millisecond)
 		err = d.Open()
 	}
@@ -43,23 +47,44 @@ func swing(d *remote.Driver) error {
 		return err
 	}
 	fmt.Println("open")
-	o, err := d.Observe()
-	if err != nil {
-		return err
-	}
-	began := o.Latch.Number
-	for side := -math.Copysign(1, o.GoalRad[0]); ; side = -side { // the far side first
-		to := append([]float64(nil), o.GoalRad...)
-		to[0] = side * swingRad / 2
-		for left := swingOver; left > beat; left -= beat {
-			if o, err = d.Observe(); err != nil {
-				return err
-			}
-			if _, err = d.Send(body.Setpoint{PositionsRad: to, Over: left, Expires: o.At.Add(ahead), Stop: began}); err != nil {
-				return err
-			}
-			fmt.Println("sent")
-			time.Sleep(beat)
+	said := ""
+	tell := func(err error) { // once, however often it comes
+		if text := err.Error(); text != said {
+			said = text
+			fmt.Fprintln(os.Stderr, text)
 		}
 	}
+	var began uint64
+	side := 0.0
+	for first := true; ; time.Sleep(beat) {
+		o, err := d.Observe()
+		if noLease(err) {
+			return err
+		} else if err != nil {
+			tell(err)
+			continue
+		}
+		if first {
+			first, began, side = false, o.Latch.Number, -math.Copysign(1, o.GoalRad[0]) // the far side first
+		}
+		to := append([]float64(nil), o.GoalRad...)
+		way := math.Abs(side*swingRad - to[0])
+		if way < swingRadS*beat.Seconds() {
+			side = -side
+			way = math.Abs(side*swingRad - to[0])
+		}
+		to[0] = side * swingRad
+		over := time.Duration(way / swingRadS * float64(time.Second))
+		_, err = d.Send(body.Setpoint{PositionsRad: to, Over: over, Expires: o.At.Add(ahead), Stop: began})
+		if noLease(err) {
+			return err
+		} else if err != nil {
+			tell(err)
+		}
+	}
+}
+
+func noLease(err error) bool {
+	var r reject.Rejection
+	return errors.As(err, &r) && r.Code == reject.NoLease
 }
