@@ -76,6 +76,7 @@ type Robot struct {
 
 	// what follows belongs to the loop's goroutine
 	senses   senses
+	lookedAt time.Time // when the driver last answered; zero: it did not
 	missions missions
 	active   *motion
 	intended *intent // cleared, and waiting for its intent to be durable
@@ -218,15 +219,25 @@ func (r *Robot) giveUp(ctx context.Context) error {
 func (r *Robot) look() error {
 	o, err := r.cfg.Body.Observe()
 	if err != nil {
+		r.lookedAt = time.Time{}
 		return err
 	}
 	r.senses.take(r.cfg.Contract, o)
+	r.lookedAt = time.Now()
 	r.noteLatch()
 	r.expire()
 	if q := r.openTask; q != nil && r.stoppedSince(q) && !r.moves(q) {
 		r.stopTask(q)
 	}
 	return nil
+}
+
+// lookLately is look, unless the driver was read within a tick. A robot whose time a pacer makes always looks.
+func (r *Robot) lookLately() error {
+	if r.cfg.Beat > 0 && time.Since(r.lookedAt) < units.RobotTick {
+		return nil
+	}
+	return r.look()
 }
 
 // now is the robot's own time, on the driver's clock.

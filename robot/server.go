@@ -144,14 +144,15 @@ func (r *Robot) Cancel(ctx context.Context, q *contractv1.CancelRequest) (*contr
 	})
 }
 
-// Observe implements transport.Server. A driver that does not answer is an error: nothing is known then.
+// Observe implements transport.Server. A driver that does not answer is an error: nothing is known then. Where a robot is
+// asked more often than it ticks, what it saw within a tick serves: whoever asks all the time must not keep its driver busy.
 func (r *Robot) Observe(ctx context.Context, _ *contractv1.ObserveRequest) (*contractv1.Observation, error) {
 	type answer struct {
 		o   *contractv1.Observation
 		err error
 	}
 	a, err := do(ctx, r, func() answer {
-		if err := r.look(); err != nil {
+		if err := r.lookLately(); err != nil {
 			return answer{err: fmt.Errorf("observe: %w", err)}
 		}
 		latch := r.senses.last.Latch

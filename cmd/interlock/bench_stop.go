@@ -18,6 +18,7 @@ import (
 	"interlock/body/remote"
 	contractv1 "interlock/contract/v1"
 	"interlock/transport"
+	"interlock/reject"
 	"interlock/units"
 )
 
@@ -288,13 +289,19 @@ func (b *stopBench) move(ctx context.Context) error {
 	})
 }
 
-// permit resets a stop of the robot's own: one whose driver let it wait too long, as under a flood, stops it.
+// permit resets a stop of the robot's own: one whose driver let it wait too long, as under a flood, stops it. Another such
+// stop may come between the look and the reset.
 func (b *stopBench) permit(ctx context.Context) error {
-	l, _, err := b.looker.State(ctx)
-	if err == nil && l.Stopped {
-		err = b.looker.Reset(ctx, l.Number)
+	for {
+		l, _, err := b.looker.State(ctx)
+		if err != nil || !l.Stopped {
+			return err
+		}
+		var refused reject.Rejection
+		if err := b.looker.Reset(ctx, l.Number); !errors.As(err, &refused) || refused.Code != reject.Conflict {
+			return err
+		}
 	}
-	return err
 }
 
 // untilStill returns how long after an instant of the plant's time the tip last moved.

@@ -112,14 +112,14 @@ func (x *exchange) finish(cancelMission bool) (mission string) {
 
 // Start implements transport.Client.
 func (x *exchange) Start(ctx context.Context, q *contractv1.StartRequest) (*contractv1.MissionAck, error) {
-	x.mu.Lock()
-	x.mission = q.GetMissionId()
-	x.mu.Unlock()
+	x.setMission(q.GetMissionId())
 	x.tell(chatEvent{Event: evCall, Task: q.GetTaskId(), Mission: q.GetMissionId(), Tool: q.GetCapability(), Args: string(q.GetArgsJson())})
 	ack, err := x.Client.Start(ctx, q)
 	if err == nil && onlyAPerson(ack) {
 		x.tell(chatEvent{Event: evWaits, Tool: q.GetCapability(), Mission: q.GetMissionId(), Refusals: refusalsOf(ack.GetRejections())})
+		x.setMission("") // what waits is no mission yet: "never mind" ends it at once
 		ack, err = x.startOnceAllowed(ctx, q)
+		x.setMission(q.GetMissionId())
 	}
 	switch {
 	case err != nil:
@@ -134,6 +134,12 @@ func (x *exchange) Start(ctx context.Context, q *contractv1.StartRequest) (*cont
 		x.cancelAccepted(ctx, q.GetMissionId())
 	}
 	return ack, nil
+}
+
+func (x *exchange) setMission(id string) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.mission = id
 }
 
 // How long a call that a person may allow waits for one, and how often it is made again in the meantime.

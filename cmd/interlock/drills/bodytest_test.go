@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 
@@ -55,6 +56,9 @@ func TestTheShippedDriverPassesAsABlackBox(t *testing.T) {
 		want = len(only) / 2
 	}
 	code, said := newHome(t).bodytest(t, only...)
+	for tries := 0; code != 0 && tries < 4 && late(said); tries++ {
+		code, said = newHome(t).bodytest(t, only...)
+	}
 	if code != 0 || len(said) != want {
 		t.Errorf("exit %d, %d of %d checks", code, len(said), want)
 	}
@@ -63,6 +67,11 @@ func TestTheShippedDriverPassesAsABlackBox(t *testing.T) {
 			t.Errorf("%s: %s: %s", s.Check, s.Result, s.Says)
 		}
 	}
+}
+
+// late reports whether a check failed because the machine let a call wait too long.
+func late(said []checkSaid) bool {
+	return slices.ContainsFunc(said, func(s checkSaid) bool { return s.Result != "ok" && strings.Contains(s.Says, "deadline_exceeded") })
 }
 
 // A driver that is stopped when the suite begins is left alone: whoever knows why it stopped resets it. A command that

@@ -368,7 +368,7 @@ func TestFloodIsShed(t *testing.T) {
 // One that a busy machine spoiled is run again.
 func carried(t testing.TB, c transport.Client, id, args string) time.Duration {
 	t.Helper()
-	for tries := range 6 {
+	for tries := range busyTries {
 		name := again(id, tries)
 		waitFor(t, "a mission to be accepted", func() bool { permitted(t); return begin(t, c, name, args).GetAccepted() })
 		var first, final *contractv1.Event
@@ -388,7 +388,7 @@ func carried(t testing.TB, c transport.Client, id, args string) time.Duration {
 		if final.GetKind() == contractv1.EventKind_VERIFIED {
 			return time.Duration(final.GetAtMs()-first.GetAtMs()) * time.Millisecond
 		}
-		if !spoiled(final) {
+		if !wasSpoiled(final) {
 			t.Errorf("mission %s ended %v: %s", name, final.GetKind(), final.GetReason())
 			return 0
 		}
