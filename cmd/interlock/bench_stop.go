@@ -17,8 +17,8 @@ import (
 	"interlock/body/plant"
 	"interlock/body/remote"
 	contractv1 "interlock/contract/v1"
-	"interlock/transport"
 	"interlock/reject"
+	"interlock/transport"
 	"interlock/units"
 )
 
