@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -33,12 +34,14 @@ const slow = `{"x_cm":20,"y_cm":5,"z_cm":15,"speed_mps":0.02}`
 // line is an in-process line that can be cut.
 type line struct {
 	transport.Client
-	cut error
+	cut atomic.Bool
 }
 
+var errCut = errors.New("the line is cut")
+
 func (l *line) RenewLease(ctx context.Context, q *contractv1.RenewLeaseRequest) (*contractv1.LeaseReply, error) {
-	if l.cut != nil {
-		return nil, l.cut
+	if l.cut.Load() {
+		return nil, errCut
 	}
 	return l.Client.RenewLease(ctx, q)
 }
@@ -150,7 +153,7 @@ func TestWhatMovedForADeadBrainStands(t *testing.T) {
 			t.Fatal(ack)
 		}
 		time.Sleep(time.Second)
-		broken.cut = errors.New("the line is cut")
+		broken.cut.Store(true)
 		cut := time.Now()
 		if e := ends(t, robot, "m1"); e.GetKind() != contractv1.EventKind_INTERRUPTED {
 			t.Errorf("%v", e)
