@@ -56,7 +56,9 @@ func TestStopFighterMovesNothing(t *testing.T) {
 	number, _ := l.stops("a stop fighter")
 	stopped.Store(true)
 	before := l.w.after(l.w.look(), stillFor)
-	waitFor(t, "a thousand refusals", func() bool { return refused.Load() >= int64(scaled(t, 1000, 20_000)) || t.Failed() })
+	for n := int64(200); n <= int64(scaled(t, 1000, 10_000)); n += 200 {
+		waitFor(t, "more refusals", func() bool { return refused.Load() >= n || t.Failed() })
+	}
 	if d := l.w.look().tip.Distance(before.tip); d > movingM {
 		t.Errorf("the stop fighter moved the tip by %v m", d)
 	}
