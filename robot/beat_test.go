@@ -137,3 +137,21 @@ func TestWaitingPacerNeverCatchesUp(t *testing.T) {
 		}
 	})
 }
+
+// However often a robot that rests is asked, it reads its body at each beat, so that its time goes on: a lease whose holder
+// has died lapses for whoever asks for it all the time.
+//
+// Verifies: P06, K136
+func TestRequestsDoNotPutOffTheBeat(t *testing.T) {
+	run(t, set{beat: units.Beat}, func(t *testing.T, r *rig) {
+		r.lease("dead")
+		for range 100 {
+			check(t, r.guard.Advance(units.Beat/2)) // a body with a clock of its own
+			time.Sleep(units.Beat / 2)
+			if r.acquire("alive").GetLease() != nil {
+				return
+			}
+		}
+		t.Error("a lease of 2 s was not free after 5 s of asking")
+	})
+}

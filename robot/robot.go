@@ -76,6 +76,7 @@ type Robot struct {
 
 	// what follows belongs to the loop's goroutine
 	senses   senses
+	beatAt   time.Time // of the latest beat
 	lookedAt time.Time // when the driver last answered; zero: it did not
 	missions missions
 	active   *motion
@@ -147,7 +148,10 @@ func (r *Robot) turn(ctx context.Context) {
 func (r *Robot) rest(ctx context.Context) {
 	var beat <-chan time.Time
 	if r.cfg.Beat > 0 {
-		t := time.NewTimer(r.cfg.Beat)
+		if late := time.Since(r.beatAt); late > r.cfg.Beat { // something moved, or this is the first
+			r.beatAt = time.Now()
+		}
+		t := time.NewTimer(time.Until(r.beatAt.Add(r.cfg.Beat))) // requests, however many, do not put it off
 		defer t.Stop()
 		beat = t.C
 	}
@@ -157,6 +161,7 @@ func (r *Robot) rest(ctx context.Context) {
 	case <-r.record.durable.wake:
 		r.heed()
 	case <-beat:
+		r.beatAt = time.Now()
 		if r.look() != nil { // a driver that does not answer is told to whoever asks for something
 			r.senses.pass(r.cfg.Beat)
 			r.expire()
