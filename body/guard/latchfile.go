@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"interlock/body"
@@ -34,7 +35,8 @@ const (
 // that fails leaves an empty file if it can, which needs no space and reads as a stop.
 type keeper struct {
 	path     string
-	recalled bool
+	recalled atomic.Bool // what an earlier process left is known; nothing is written over it before
+	writing  atomic.Bool // run saves what is noted
 
 	saving sync.Mutex // held over the I/O
 
@@ -146,6 +148,8 @@ const retrySave = 500 * time.Millisecond
 
 // run saves what is noted until stop is closed, and once more then.
 func (k *keeper) run(stop <-chan struct{}) {
+	k.writing.Store(true)
+	defer k.writing.Store(false)
 	for {
 		var retry <-chan time.Time
 		if yes, _ := k.settled(); !yes && k.save() != nil {
@@ -164,10 +168,14 @@ func (k *keeper) run(stop <-chan struct{}) {
 }
 
 // Kept waits until the latch file holds the present latch, at most for the given time, and reports whether it does. A
-// stop is in force whatever the answer. Without a latch file there is nothing to keep: false.
+// stop is in force whatever the answer. Without a latch file there is nothing to keep: false. Before Run, while the body is
+// not there yet, nobody else writes the file, so it is written here.
 func (g *Guard) Kept(within time.Duration) bool {
 	if g.keeper == nil {
 		return false
+	}
+	if g.keeper.recalled.Load() && !g.keeper.writing.Load() {
+		go func() { _ = g.keeper.save() }() // what comes of it is seen below; a disk that hangs keeps nobody
 	}
 	t := time.NewTimer(within)
 	defer t.Stop()
@@ -198,7 +206,7 @@ func (g *Guard) recall() error {
 	case g.keeper == nil && g.cfg.Leased:
 		g.lease.StartAt(firstEpoch())
 		return nil
-	case g.keeper == nil || g.keeper.recalled:
+	case g.keeper == nil || g.keeper.recalled.Load():
 		return nil
 	}
 	was, why := g.keeper.load()
@@ -207,6 +215,6 @@ func (g *Guard) recall() error {
 		g.latch.tripOnce(why)
 	}
 	g.lease.StartAt(was.Epoch)
-	g.keeper.recalled = true
+	g.keeper.recalled.Store(true)
 	return g.keeper.save()
 }

@@ -466,3 +466,25 @@ func TestRaisedArmIsNotClosed(t *testing.T) {
 		t.Errorf("a lowered arm: %v, open %v", err, p.open)
 	}
 }
+
+// A stop during bring-up, before there is any body and anybody moves its time, is kept: the next process comes up stopped.
+//
+// Verifies: P04, D03, D24
+func TestAStopInBringUpIsKept(t *testing.T) {
+	cfg, _ := latched(t)
+	first := guard.New(newPlant(), cfg)
+	if err := first.Recall(); err != nil {
+		t.Fatal(err)
+	}
+	number := first.Stop("bring-up")
+	if !first.Kept(time.Minute) {
+		t.Error("it is not durable")
+	}
+	next := guard.New(newPlant(), cfg)
+	if err := next.Recall(); err != nil {
+		t.Fatal(err)
+	}
+	if l := next.Latch(); !l.Stopped || l.Number != number {
+		t.Errorf("the next process comes up with %+v", l)
+	}
+}

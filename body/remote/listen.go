@@ -10,6 +10,8 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"connectrpc.com/connect"
@@ -73,11 +75,46 @@ func Serve(ctx context.Context, l net.Listener, h http.Handler) error {
 	s.Protocols.SetHTTP1(true)
 	s.Protocols.SetUnencryptedHTTP2(true)
 	ended := context.AfterFunc(ctx, func() { _ = s.Close() })
-	err := s.Serve(l)
+	err := s.Serve(&counted{Listener: l})
 	if !ended() && errors.Is(err, http.ErrServerClosed) {
 		return nil
 	}
 	return err
+}
+
+// maxConnections are open at once on one listener; more are closed on arrival. So nobody who opens connections to the
+// robot's line uses up the descriptors that a person's stop needs.
+const maxConnections = 256
+
+type counted struct {
+	net.Listener
+	now atomic.Int64
+}
+
+// Accept implements net.Listener.
+func (l *counted) Accept() (net.Conn, error) {
+	for {
+		c, err := l.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		if l.now.Add(1) <= maxConnections {
+			return &countedConn{Conn: c, leave: sync.OnceFunc(func() { l.now.Add(-1) })}, nil
+		}
+		l.now.Add(-1)
+		_ = c.Close()
+	}
+}
+
+type countedConn struct {
+	net.Conn
+	leave func()
+}
+
+// Close implements net.Conn.
+func (c *countedConn) Close() error {
+	defer c.leave()
+	return c.Conn.Close()
 }
 
 // screen refuses what a browser sends before anything of it is read: a page must not reach a robot through the person's
