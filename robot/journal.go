@@ -171,25 +171,32 @@ func (r *Robot) mayNote(principal string) *reject.Rejection {
 	return nil
 }
 
-// noteTask writes down a task as it was opened, claimed or resolved, and calls then on the loop.
+// noteTask writes down a task as it was opened, claimed, closed or resolved, and calls then on the loop. What is on record
+// already is not written again; a record that failed, or that is still being written, is no record.
 func (r *Robot) noteTask(q *request, then func(error)) {
 	now := taskPB(q)
-	if proto.Equal(q.recorded, now) { // it says nothing new
+	if q.writing == 0 && proto.Equal(q.recorded, now) {
 		then(nil)
 		return
 	}
-	first := q.recorded == nil
-	q.recorded = now
 	change := &contractv1.TaskChange{Task: now, Principal: q.principal}
-	if first { // the words are written once
+	if q.recorded == nil { // the words are written once
 		change.Words, change.Provenance = q.words, q.provenance
 	}
-	r.whenDurable(&contractv1.AuditRecord{What: &contractv1.AuditRecord_Task{Task: change}}, then)
+	q.recorded = now
+	q.writing++
+	r.whenDurable(&contractv1.AuditRecord{What: &contractv1.AuditRecord_Task{Task: change}}, func(failed error) {
+		q.writing--
+		if failed != nil {
+			q.recorded = nil
+		}
+		then(failed)
+	})
 }
 
-// noteClosed writes down that a task has closed, unless the claim that closed it was written down as such.
+// noteClosed writes down that a task has closed, unless the claim that closed it was, or is being, written down as such.
 func (r *Robot) noteClosed(q *request) {
-	if r.record.journal != nil {
+	if r.record.journal != nil && !proto.Equal(q.recorded, taskPB(q)) {
 		r.noteTask(q, func(error) {})
 	}
 }

@@ -181,6 +181,31 @@ func TestNothingMovesOffTheRecord(t *testing.T) {
 	})
 }
 
+// TestAClaimIsOnRecordOrSaysThatItIsNot: a claim that could not be written down says so, also when it is made again, and is
+// on record once it says nothing.
+//
+// Verifies: P26, K137
+func TestAClaimIsOnRecordOrSaysThatItIsNot(t *testing.T) {
+	dir := folder(t)
+	recorded(t, dir, set{}, func(t *testing.T, r *rig, k *kept) {
+		task := r.open(elsewhere)
+		k.break_(errors.New("no space left on device"))
+		for range 2 {
+			if got := r.claim(task, true).GetRefusals(); codesOf(got) != "AUDIT_UNAVAILABLE" {
+				t.Errorf("a claim off the record: %v", got)
+			}
+		}
+		k.break_(nil)
+		if got := r.claim(task, true).GetRefusals(); len(got) > 0 {
+			t.Errorf("a claim on the record: %v", got)
+		}
+	})
+	text := string(must(os.ReadFile(filepath.Join(dir, "00000001.jsonl"))))
+	if !strings.Contains(strings.ReplaceAll(text, " ", ""), `"claim":{"reported":true,"success":true`) {
+		t.Error("the claim is not in the record")
+	}
+}
+
 // life is a robot's day: two missions, a refusal, a task with a claim, a stop.
 func life(r *rig) {
 	r.accepted("m1", "move_to", there, "")
