@@ -30,7 +30,7 @@ func (r *Robot) Explain(ctx context.Context, q *contractv1.StartRequest) (Explan
 		e   Explanation
 		err error
 	}
-	a, err := do(ctx, r, func() answer {
+	a, err := aside(ctx, r, func() answer {
 		if err := r.look(); err != nil {
 			return answer{err: err}
 		}

@@ -115,7 +115,7 @@ func (r *Robot) mayHold(holds []string, shown *contractv1.Lease, principal strin
 // AcquireLease implements transport.Server. While something moves without a lease the resource is BUSY with that mission.
 func (r *Robot) AcquireLease(ctx context.Context, q *contractv1.AcquireLeaseRequest) (*contractv1.LeaseReply, error) {
 	principal := transport.PrincipalOf(ctx)
-	return do(ctx, r, func() *contractv1.LeaseReply {
+	return aside(ctx, r, func() *contractv1.LeaseReply {
 		h, l := r.resource(q.GetResource())
 		if n := len(q.GetHolder()); n == 0 || n > maxHolder || strings.ContainsFunc(q.GetHolder(), unprintable) {
 			l = append(l, reject.New(reject.OutOfRange, "a holder has a name of 1 to 64 printable ASCII characters").In("holder").Saw(quoted(q.GetHolder()), strconv.Itoa(maxHolder), ""))
@@ -146,7 +146,7 @@ func (r *Robot) AcquireLease(ctx context.Context, q *contractv1.AcquireLeaseRequ
 // RenewLease implements transport.Server.
 func (r *Robot) RenewLease(ctx context.Context, q *contractv1.RenewLeaseRequest) (*contractv1.LeaseReply, error) {
 	principal := transport.PrincipalOf(ctx)
-	return do(ctx, r, func() *contractv1.LeaseReply {
+	return aside(ctx, r, func() *contractv1.LeaseReply {
 		h, l := r.shown(q.GetLease(), principal)
 		if len(l) == 0 {
 			l = asList(h.Renew(r.now(), h.granted))
@@ -162,7 +162,7 @@ func (r *Robot) RenewLease(ctx context.Context, q *contractv1.RenewLeaseRequest)
 // ReleaseLease implements transport.Server.
 func (r *Robot) ReleaseLease(ctx context.Context, q *contractv1.ReleaseLeaseRequest) (*contractv1.LeaseReply, error) {
 	principal := transport.PrincipalOf(ctx)
-	return do(ctx, r, func() *contractv1.LeaseReply {
+	return aside(ctx, r, func() *contractv1.LeaseReply {
 		h, l := r.shown(q.GetLease(), principal)
 		if len(l) > 0 {
 			return &contractv1.LeaseReply{Rejections: rejectionsPB(l)}

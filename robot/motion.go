@@ -151,6 +151,9 @@ func (r *Robot) sendNext() {
 	if !m.state.Moving() || m.player == nil || m.ended {
 		return
 	}
+	if m.state.Status == mission.Accepted { // its time begins with its first setpoint
+		m.playedAt = r.senses.elapsed
+	}
 	at := r.senses.elapsed - m.playedAt + units.RobotTick
 	positions, phase, done, err := m.player.Next(at, r.senses.last.JointsRad)
 	var refusal reject.Rejection
@@ -167,12 +170,17 @@ func (r *Robot) sendNext() {
 	_, err = r.cfg.Body.Send(body.Setpoint{
 		PositionsRad: positions, Over: units.RobotTick, Expires: r.now().Add(units.SetpointExpiry), Stop: m.state.Policy.StopNumber,
 	})
-	if err != nil {
+	switch {
+	case m.state.Status == mission.Accepted && notYet(err): // it begins a tick later, or times out
+		m.trouble = err.Error()
+		return
+	case err != nil:
 		m.trouble = err.Error()
 		r.step(m, refusedSetpoint(r.now(), err))
 		return
 	}
 	if m.state.Status == mission.Accepted {
+		m.trouble = ""
 		r.step(m, mission.Started{At: r.now()})
 	}
 	r.step(m, mission.Phase{At: r.now(), Name: phase})
@@ -189,6 +197,13 @@ func refusedSetpoint(now units.Instant, err error) mission.Event {
 		return mission.SetpointRefused{At: now, Code: refusal.Code}
 	}
 	return mission.Fault{At: now, Code: "driver_lost", Detail: err.Error()}
+}
+
+// notYet reports whether the driver asks for the same setpoint a little later: it does not move before its latch file says
+// that it does.
+func notYet(err error) bool {
+	var refusal reject.Rejection
+	return errors.As(err, &refusal) && refusal.Retry == reject.Later
 }
 
 // leaseLost reports whether the driver says that another one may hold the lease now.

@@ -28,7 +28,7 @@ type decided[T any] struct {
 // decide runs a person's act on the loop. It does not wait for the record of it: a person's word never waits for a disk, and
 // no motion comes of it without an intent that is durable.
 func decide[T any](ctx context.Context, p person, f func() (T, reject.List)) (T, error) {
-	a, err := do(ctx, p.robot, func() decided[T] {
+	a, err := aside(ctx, p.robot, func() decided[T] {
 		reply, l := f()
 		return decided[T]{reply, l}
 	})

@@ -12,7 +12,6 @@ import (
 	contractv1 "interlock/contract/v1"
 	"interlock/robot/audit"
 	"interlock/robot/gate"
-	"interlock/robot/mission"
 	"interlock/robot/operator"
 	"interlock/units"
 	"interlock/world"
@@ -71,7 +70,8 @@ func (c Config) validate() error {
 type Robot struct {
 	cfg      Config
 	manifest atomic.Pointer[contractv1.Manifest]
-	inbox    chan func()
+	inbox    chan func() // what may begin something
+	asides   chan func() // what begins nothing
 	closed   chan struct{}
 
 	// what follows belongs to the loop's goroutine
@@ -93,7 +93,7 @@ func New(cfg Config) (*Robot, error) {
 		return nil, err
 	}
 	r := &Robot{
-		cfg: cfg, inbox: make(chan func()), closed: make(chan struct{}),
+		cfg: cfg, inbox: make(chan func()), asides: make(chan func()), closed: make(chan struct{}),
 		missions: newMissions(cfg.Memory), tasks: newTasks(cfg.Memory),
 		record: record{
 			journal: cfg.Journal, durable: mailbox{wake: make(chan struct{}, 1)}, untaken: map[string]bool{}, budgets: map[string]*budget{},
@@ -112,7 +112,7 @@ func (r *Robot) Run(ctx context.Context) (err error) {
 		return fmt.Errorf("open driver: %w", err)
 	}
 	defer func() { err = errors.Join(err, r.cfg.Body.Close()) }()
-	if err := r.look(); err != nil {
+	if err := r.firstLook(ctx); err != nil {
 		return fmt.Errorf("first observation: %w", err)
 	}
 	r.takeUp(r.cfg.Version)
@@ -122,127 +122,6 @@ func (r *Robot) Run(ctx context.Context) (err error) {
 	err = r.giveUp(context.WithoutCancel(ctx))
 	r.note(&contractv1.AuditRecord{What: &contractv1.AuditRecord_Closed{Closed: &contractv1.Closed{}}})
 	return err
-}
-
-// turn serves waiting requests and, while something moves or is measured, one tick.
-func (r *Robot) turn(ctx context.Context) {
-	if !r.ticking() {
-		if p, ok := r.cfg.Pacer.(interface{ idle() }); ok {
-			p.idle()
-		}
-		r.rest(ctx)
-		return
-	}
-	r.heed()
-	if r.active != nil { // a goal being measured is decided before the next request is heard
-		select {
-		case f := <-r.inbox:
-			f()
-		default:
-		}
-	}
-	r.tick(ctx)
-}
-
-// rest waits for a request, and reads the body after each beat.
-func (r *Robot) rest(ctx context.Context) {
-	var beat <-chan time.Time
-	if r.cfg.Beat > 0 {
-		if late := time.Since(r.beatAt); late > r.cfg.Beat { // something moved, or this is the first
-			r.beatAt = time.Now()
-		}
-		t := time.NewTimer(time.Until(r.beatAt.Add(r.cfg.Beat))) // requests, however many, do not put it off
-		defer t.Stop()
-		beat = t.C
-	}
-	select {
-	case f := <-r.inbox:
-		f()
-	case <-r.record.durable.wake:
-		r.heed()
-	case <-beat:
-		r.beatAt = time.Now()
-		if r.look() != nil { // a driver that does not answer is told to whoever asks for something
-			r.senses.pass(r.cfg.Beat)
-			r.expire()
-		}
-	case <-ctx.Done():
-	}
-}
-
-// heed does what waited for its record.
-func (r *Robot) heed() {
-	for _, f := range r.record.durable.take() {
-		f()
-	}
-}
-
-// expire ends what lasts only for a while: leases, and what waits for a person.
-func (r *Robot) expire() {
-	r.lapse()
-	r.expireDesk()
-}
-
-func (r *Robot) ticking() bool { return r.active != nil || r.openTask != nil && r.openTask.measuring() }
-
-// tick is one robot tick. A pacer that fails moves no driver, so it is told as a driver that is lost.
-func (r *Robot) tick(ctx context.Context) {
-	if r.active != nil {
-		r.sendNext()
-	}
-	paced := r.cfg.Pacer.Tick(ctx)
-	if paced != nil && ctx.Err() != nil {
-		return // asked to end; giveUp takes it from here
-	}
-	r.senses.tick()
-	err := errors.Join(paced, r.look())
-	r.watchSideEffects()
-	if r.active != nil {
-		r.watchMission(err)
-	}
-	if r.openTask != nil {
-		r.watchGoal()
-	}
-}
-
-// giveUp ends the mission that still moves when the robot is asked to end: halt, and its last word once standstill was
-// measured or was not measured in time.
-func (r *Robot) giveUp(ctx context.Context) error {
-	if m := r.active; m != nil {
-		r.step(m, mission.LeaseLost{At: r.now()})
-		for range units.StopUnconfirmed/units.RobotTick + 1 {
-			if r.active == nil {
-				break
-			}
-			r.tick(ctx)
-		}
-	}
-	return r.cfg.Body.Halt()
-}
-
-// look reads the driver. A stop that came since a task was opened ends the task, also where nothing moves.
-func (r *Robot) look() error {
-	o, err := r.cfg.Body.Observe()
-	if err != nil {
-		r.lookedAt = time.Time{}
-		return err
-	}
-	r.senses.take(r.cfg.Contract, o)
-	r.lookedAt = time.Now()
-	r.noteLatch()
-	r.expire()
-	if q := r.openTask; q != nil && r.stoppedSince(q) && !r.moves(q) {
-		r.stopTask(q)
-	}
-	return nil
-}
-
-// lookLately is look, unless the driver was read within a tick. A robot whose time a pacer makes always looks.
-func (r *Robot) lookLately() error {
-	if r.cfg.Beat > 0 && time.Since(r.lookedAt) < units.RobotTick {
-		return nil
-	}
-	return r.look()
 }
 
 // now is the robot's own time, on the driver's clock.

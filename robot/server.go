@@ -17,11 +17,20 @@ import (
 
 var _ transport.Server = (*Robot)(nil)
 
-// do runs f on the loop's goroutine and waits for it.
+// do runs f on the loop's goroutine and waits for it. While a goal is measured it waits for that first.
 func do[T any](ctx context.Context, r *Robot, f func() T) (T, error) {
+	return doIn(ctx, r, r.inbox, f)
+}
+
+// aside is do for what begins nothing, and so need not wait for a goal that is measured.
+func aside[T any](ctx context.Context, r *Robot, f func() T) (T, error) {
+	return doIn(ctx, r, r.asides, f)
+}
+
+func doIn[T any](ctx context.Context, r *Robot, inbox chan<- func(), f func() T) (T, error) {
 	reply := make(chan T, 1)
 	select {
-	case r.inbox <- func() { reply <- f() }:
+	case inbox <- func() { reply <- f() }:
 	case <-ctx.Done():
 		var none T
 		return none, ctx.Err()
@@ -131,7 +140,7 @@ func (r *Robot) open(q *contractv1.OpenTaskRequest, principal string) (*request,
 // Cancel implements transport.Server. A mission whose intent is still being written never begins.
 func (r *Robot) Cancel(ctx context.Context, q *contractv1.CancelRequest) (*contractv1.CancelAck, error) {
 	principal := transport.PrincipalOf(ctx)
-	return do(ctx, r, func() *contractv1.CancelAck {
+	return aside(ctx, r, func() *contractv1.CancelAck {
 		if in := r.intended; in != nil && in.motion.id == q.GetMissionId() && in.principal == principal {
 			in.cancelled = true
 			return &contractv1.CancelAck{Accepted: true}
@@ -151,7 +160,7 @@ func (r *Robot) Observe(ctx context.Context, _ *contractv1.ObserveRequest) (*con
 		o   *contractv1.Observation
 		err error
 	}
-	a, err := do(ctx, r, func() answer {
+	a, err := aside(ctx, r, func() answer {
 		if err := r.lookLately(); err != nil {
 			return answer{err: fmt.Errorf("observe: %w", err)}
 		}
@@ -178,7 +187,7 @@ func (r *Robot) Events(ctx context.Context, q *contractv1.EventsRequest) iter.Se
 		err error
 	}
 	principal := transport.PrincipalOf(ctx)
-	a, err := do(ctx, r, func() answer {
+	a, err := aside(ctx, r, func() answer {
 		m, l := r.missions.find(q.GetMissionId(), principal)
 		if m == nil {
 			return answer{err: l}
@@ -236,7 +245,7 @@ func (r *Robot) Claim(ctx context.Context, q *contractv1.ClaimRequest) (*contrac
 	})
 }
 
-// Task implements transport.Server.
+// Task implements transport.Server. While the task's goal is measured it waits for what comes of it.
 func (r *Robot) Task(ctx context.Context, q *contractv1.TaskRequest) (*contractv1.Task, error) {
 	principal := transport.PrincipalOf(ctx)
 	return do(ctx, r, func() *contractv1.Task {

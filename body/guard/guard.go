@@ -96,7 +96,8 @@ type Guard struct {
 	running  bool          // Run moves the time
 	offset   time.Duration // from the body's clock to the guard's
 	lease    body.Lease
-	marked   bool          // the latch file says that a motion runs
+	marked   bool          // the latch file is to say that a motion runs
+	markKept bool          // it does
 	movedAt  units.Instant // of the last command
 	live     live
 }

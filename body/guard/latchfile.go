@@ -143,6 +143,34 @@ func (k *keeper) settled() (yes bool, ch <-chan struct{}) {
 	return k.saved == k.noted, k.done
 }
 
+// await waits at most so long until everything noted is on disk, and reports whether it is. The error is that of a save
+// that failed meanwhile.
+func (k *keeper) await(within time.Duration) (kept bool, err error) {
+	t := time.NewTimer(within)
+	defer t.Stop()
+	for {
+		yes, next := k.settled()
+		if yes {
+			return true, nil
+		}
+		select {
+		case <-next:
+			if err := k.failed(); err != nil {
+				return false, err
+			}
+		case <-t.C:
+			return false, k.failed()
+		}
+	}
+}
+
+// failed is why the latest save failed; nil: it did not.
+func (k *keeper) failed() error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.err
+}
+
 // retrySave is how long a disk that failed is left alone.
 const retrySave = 500 * time.Millisecond
 
@@ -177,19 +205,8 @@ func (g *Guard) Kept(within time.Duration) bool {
 	if g.keeper.recalled.Load() && !g.keeper.writing.Load() {
 		go func() { _ = g.keeper.save() }() // what comes of it is seen below; a disk that hangs keeps nobody
 	}
-	t := time.NewTimer(within)
-	defer t.Stop()
-	for {
-		yes, next := g.keeper.settled()
-		if yes {
-			return true
-		}
-		select {
-		case <-next:
-		case <-t.C:
-			return false
-		}
-	}
+	kept, _ := g.keeper.await(within)
+	return kept
 }
 
 // Recall reads the latch file, as Open does, so that a stop during bring-up already has its final number.

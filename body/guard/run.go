@@ -18,6 +18,7 @@ const (
 	mostBehind = 100 * time.Millisecond // what a late loop makes up for at once; what is beyond passes without steps
 	restAfter  = time.Second            // after the last command the latch file says that nothing moves
 	reopenWait = 500 * time.Millisecond // between two attempts to open a body that was lost
+	markWithin = 50 * time.Millisecond  // how long a setpoint waits for the latch file; nothing moves meanwhile
 )
 
 // Run moves the time of an open guard with the monotonic clock until ctx ends: a body on virtual time is stepped, one
@@ -40,10 +41,7 @@ func (g *Guard) Run(ctx context.Context) error {
 		cycle = liveCycle
 	}
 	pace := body.Pace{Step: g.step, Most: mostBehind}
-	turn := func() {
-		n, lost := pace.Due(time.Now())
-		g.turn(n, lost)
-	}
+	turn := func() { g.turn(g.overslept(pace.Due(time.Now()))) }
 	tick := time.NewTicker(cycle)
 	defer tick.Stop()
 	for turn(); ctx.Err() == nil; {
@@ -102,39 +100,60 @@ func (g *Guard) turn(steps int, lost time.Duration) {
 	g.rest(restAfter)
 }
 
-// skip lets time pass without steps. After a silence the body has long stood where it was last told to be: there is no
-// velocity left to decelerate from.
+// overslept makes nothing up for a sleep that was a silence: the one step that is left finds the motion over.
+func (g *Guard) overslept(steps int, lost time.Duration) (int, time.Duration) {
+	if slept := lost + time.Duration(steps)*g.step; slept > g.cfg.Silence+g.step {
+		return 1, slept - g.step
+	}
+	return steps, lost
+}
+
+// skip lets time pass without steps. It is lost only beyond mostBehind, which is longer than a ramp: the body has long stood
+// where it was last told to be, and there is no velocity left to decelerate from.
 func (g *Guard) skip(lost time.Duration) {
+	if lost <= 0 {
+		return
+	}
 	g.now = g.now.Add(lost)
 	if g.stepper != nil {
 		g.offset += lost
 	}
-	if lost >= g.cfg.Silence {
-		clear(g.velocity)
-		g.ramp = 0
-	}
+	clear(g.velocity)
+	g.ramp = 0
 }
 
 // rest notes in the latch file that nothing moves, once nothing has for so long.
 func (g *Guard) rest(after time.Duration) {
 	if g.marked && !g.motion.active && g.ramp == 0 && g.now.Sub(g.movedAt) >= after {
 		g.keeper.noteMoving(false)
-		g.marked = false
+		g.marked, g.markKept = false, false
 	}
 }
 
-// markMoving makes durable that a motion runs, before it does. One that cannot be noted is refused: after a crash the
-// driver would not know that it must come up stopped.
+// markMoving makes durable that a motion runs, before it does: after a crash the driver must know that it has to come up
+// stopped. What cannot be noted is refused, and so is, for now, what is not noted yet: a slow disk keeps no caller.
 func (g *Guard) markMoving() error {
-	if g.keeper == nil || g.marked {
+	if g.keeper == nil || g.markKept {
 		return nil
 	}
-	g.keeper.noteMoving(true)
-	if err := g.keeper.save(); err != nil {
-		r := reject.New(reject.NotPermitted, "the latch file cannot be written: "+err.Error()).By("latch_file").In("driver")
-		r.Retry = reject.AfterOperator
-		return r
+	if !g.marked {
+		g.keeper.noteMoving(true)
+		g.marked, g.movedAt = true, g.now
 	}
-	g.marked, g.movedAt = true, g.now
-	return nil
+	var err error
+	if g.keeper.writing.Load() {
+		g.markKept, err = g.keeper.await(markWithin)
+	} else { // time does not run here, and nobody else saves
+		err = g.keeper.save()
+		g.markKept = err == nil
+	}
+	if g.markKept {
+		return nil
+	}
+	r := reject.New(reject.NotPermitted, "the latch file is still being written").By("latch_file").In("driver")
+	r.Retry = reject.Later
+	if err != nil {
+		r.Says, r.Retry = "the latch file cannot be written: "+err.Error(), reject.AfterOperator
+	}
+	return r
 }

@@ -3,10 +3,12 @@ package guard_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -24,6 +26,7 @@ type clocked struct {
 	since time.Time
 	fail  error
 	hang  time.Duration
+	once  time.Duration // hangs so long, once
 	halts int
 	opens int
 }
@@ -38,7 +41,9 @@ func (c *clocked) enter() (done func(), err error) {
 func (c *clocked) waits() time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.hang
+	once := c.once
+	c.once = 0
+	return c.hang + once
 }
 
 func (c *clocked) set(change func(*clocked)) {
@@ -319,26 +324,47 @@ func (s *sleepy) Advance(d time.Duration) error {
 	return s.plant.Advance(d)
 }
 
-// Asleep for longer than the silence in the middle of a motion: it is over, without a ramp.
+// Asleep for longer than the silence in the middle of a motion: it is over, without a ramp, however long it was. What has a
+// clock of its own stood all that time, at most a cycle ahead of what was seen.
 //
 // Verifies: D04
 func TestAsleepThroughASilence(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := &sleepy{plant: newPlant()}
-		r := run(t, p, config())
-		defer r.end()
-		r.swing()
-		time.Sleep(200 * time.Millisecond)
-		at := r.pan()
-		p.sleep.Store(int64(5 * time.Second))
-		time.Sleep(6 * time.Second)
-		if d := r.pan() - at; !(d >= 0 && d < 0.4*0.006) {
-			t.Errorf("the command went on for %v rad: more than the steps of one cycle", d)
+	type dozer struct {
+		body  body.Driver
+		sleep func(time.Duration)
+	}
+	for name, build := range map[string]func() dozer{
+		"virtual time": func() dozer {
+			p := &sleepy{plant: newPlant()}
+			return dozer{p, func(d time.Duration) { p.sleep.Store(int64(d)) }}
+		},
+		"own clock": func() dozer {
+			c := &clocked{plant: newPlant(), since: time.Now()}
+			return dozer{c, func(d time.Duration) { c.set(func(c *clocked) { c.once = d }) }}
+		},
+	} {
+		for _, slept := range []time.Duration{310, 320, 350, 399, 401, 450, 700, 5000} {
+			t.Run(fmt.Sprintf("%s for %d ms", name, slept), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					d := build()
+					r := run(t, d.body, config())
+					defer r.end()
+					r.swing()
+					time.Sleep(200 * time.Millisecond)
+					r.watch()
+					at := r.pan()
+					d.sleep(slept * time.Millisecond)
+					time.Sleep(slept*time.Millisecond + time.Second)
+					if d := r.pan() - at; !(d >= 0 && d < 0.4*0.022) {
+						t.Errorf("the command went on for %v rad: more than the steps of two cycles", d)
+					}
+					if o, _ := r.Watch(0); o.At.Sub(0) < (slept+1150)*time.Millisecond || o.Holding != body.HoldSilence {
+						t.Errorf("at %v it holds by %q", o.At, o.Holding)
+					}
+				})
+			})
 		}
-		if o, _ := r.Watch(0); o.At.Sub(0) < 6*time.Second || o.Holding == body.HoldNone {
-			t.Errorf("at %v it holds by %q", o.At, o.Holding)
-		}
-	})
+	}
 }
 
 func latched(t *testing.T) (cfg guard.Config, path string) {
@@ -434,6 +460,52 @@ func TestStopNeedsNoDisk(t *testing.T) {
 	_ = next.Recall()
 	if !next.Latch().Stopped {
 		t.Error("a process after a stop that could not be kept comes up ready")
+	}
+}
+
+// A disk that hangs keeps nobody: the setpoint is refused for now, observations go on and a stop works. Once the disk is back
+// motions begin again.
+//
+// Verifies: P04, D25
+func TestAHungDiskHangsNobody(t *testing.T) {
+	cfg, path := latched(t)
+	r := run(t, newPlant(), cfg)
+	defer r.end()
+	for r.watch().At == 0 || !r.Kept(time.Second) { // until its time moves and its file is written
+		time.Sleep(time.Millisecond)
+	}
+	if err := syscall.Mkfifo(path+".new", 0o600); err != nil { // whoever writes there waits for a reader
+		t.Fatal(err)
+	}
+	send := func() (refusal reject.Rejection) {
+		o := r.watch()
+		_, err := r.Send(body.Setpoint{PositionsRad: []float64{0.01, 0}, Over: time.Second, Expires: o.At.Add(body.Expiry), Epoch: r.epoch})
+		if err != nil && !errors.As(err, &refusal) {
+			t.Fatal(err)
+		}
+		return refusal
+	}
+	for range 3 {
+		if no := send(); no.Rule != "latch_file" || no.Retry != reject.Later {
+			t.Errorf("while the disk hangs a motion is answered by %+v", no)
+		}
+		if r.pan() != 0 {
+			t.Error("it moves")
+		}
+	}
+	reader, err := os.OpenFile(path+".new", os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = reader.Close() }()
+	for no := send(); no.Code != ""; no = send() {
+		if no.Rule != "latch_file" {
+			t.Fatalf("once the disk is back: %+v", no)
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	if n := r.Stop("test"); n != 1 {
+		t.Errorf("stop %d", n)
 	}
 }
 

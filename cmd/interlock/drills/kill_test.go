@@ -60,6 +60,7 @@ type toll struct {
 	mu        sync.Mutex
 	took      map[string][]time.Duration
 	moving, n int
+	spoiled   int // kills that were made again
 }
 
 func (l *toll) add(how string, took time.Duration, moving bool) {
@@ -72,9 +73,19 @@ func (l *toll) add(how string, took time.Duration, moving bool) {
 	}
 }
 
+func (l *toll) spoil() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.spoiled++
+	return l.spoiled
+}
+
+// mostSpoiled is how many of n kills a busy machine may spoil.
+func mostSpoiled(n int) int { return max(5, n/10) }
+
 // drillKills makes n kills, in some lanes at once, and tells what they came to. One that something else spoiled, as a robot
-// that a busy machine let wait too long for its driver, is made again, a few times. At least 80 in 100 must come while the
-// arm moves, else the drill has shown little.
+// that a busy machine let wait too long for its driver, is made again; that these stay few is asked too, else a fault could
+// hide there. At least 80 in 100 must come while the arm moves, else the drill has shown little.
 func drillKills(t *testing.T, who string, n int, inside bool, one func(l *lane, i int, all *toll) (spoiled string), ready func(l *lane)) {
 	t.Helper()
 	all := &toll{took: map[string][]time.Duration{}}
@@ -86,13 +97,14 @@ func drillKills(t *testing.T, who string, n int, inside bool, one func(l *lane, 
 				l := newLane(t, k, inside)
 				ready(l)
 				for i := int(next.Add(1)) - 1; i < n && !t.Failed(); i = int(next.Add(1)) - 1 {
-					for tries := 0; ; tries++ {
+					for {
 						spoiled := one(l, i, all)
 						if spoiled == "" || t.Failed() {
 							break
 						}
-						if t.Logf("kill %d is made again: %s", i, spoiled); tries == 5 {
-							t.Fatal("it is spoiled every time")
+						t.Logf("kill %d is made again: %s", i, spoiled)
+						if all.spoil() > mostSpoiled(n) {
+							t.Fatalf("more than %d of %d kills are spoiled", mostSpoiled(n), n)
 						}
 					}
 				}
@@ -102,7 +114,7 @@ func drillKills(t *testing.T, who string, n int, inside bool, one func(l *lane, 
 	for how, took := range all.took {
 		tell(t, "%s, %s: standstill after %s", who, how, spread(took))
 	}
-	tell(t, "%s: %d of %d kills while the arm moved", who, all.moving, all.n)
+	tell(t, "%s: %d of %d kills while the arm moved; %d were made again", who, all.moving, all.n, all.spoiled)
 	if !t.Failed() && all.moving*10 < all.n*8 {
 		t.Errorf("only %d of %d kills came while the arm moved", all.moving, all.n)
 	}
@@ -237,11 +249,12 @@ func TestDriverDiesWhileTheArmMoves(t *testing.T) {
 	drillKills(t, "driver", kills(t, 20), false, func(l *lane, i int, all *toll) (spoiled string) {
 		how, word := signals(i)
 		robot := l.swinging()
-		took, moving := l.strike(l.driver, how, standstill, nil)
+		var frozen sample
+		took, moving := l.strike(l.driver, how, standstill, func() { frozen = l.w.look() })
 		all.add(word, took, moving)
 		if how == syscall.SIGSTOP {
 			robot.kill()
-			l.w.after(l.w.look(), 2*units.Silence) // it slept through the silence, and more than its ramp
+			l.w.after(frozen, units.Silence+units.Silence/10+rand.N(units.Silence)) // it slept through the silence, and its ramp or not
 			l.driver.signal(syscall.SIGCONT)
 			l.w.still(300*time.Millisecond, "the driver was thawed")
 			l.opened()

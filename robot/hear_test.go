@@ -1,0 +1,176 @@
+package robot_test
+
+import (
+	"errors"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+
+	"interlock/body"
+	"interlock/body/guard"
+	contractv1 "interlock/contract/v1"
+	"interlock/reject"
+	"interlock/robot"
+	"interlock/units"
+)
+
+// balky is a body that refuses setpoints, or cannot be read, for a while.
+type balky struct {
+	*guard.Guard
+	later  atomic.Int64 // setpoints still refused for now
+	blind  atomic.Int64 // readings that still fail
+	asked  int
+	repeat bool // every refused setpoint was the first of the motion
+	first  []float64
+}
+
+func (b *balky) Send(s body.Setpoint) (body.Sent, error) {
+	if b.later.Add(-1) < 0 {
+		return b.Guard.Send(s)
+	}
+	if b.asked++; b.first == nil {
+		b.first, b.repeat = s.PositionsRad, true
+	}
+	for i, q := range s.PositionsRad {
+		b.repeat = b.repeat && q == b.first[i]
+	}
+	r := reject.New(reject.NotPermitted, "the latch file is still being written").By("latch_file").In("driver")
+	r.Retry = reject.Later
+	return body.Sent{}, r
+}
+
+func (b *balky) Observe() (body.Observation, error) {
+	if b.blind.Add(-1) >= 0 {
+		return body.Observation{}, errors.New("test: not yet")
+	}
+	return b.Guard.Observe()
+}
+
+func balkySet(b **balky, prepare func(*balky)) set {
+	return set{beat: units.Beat, body: func(g *guard.Guard) robot.Body {
+		*b = &balky{Guard: g}
+		prepare(*b)
+		return *b
+	}}
+}
+
+// A driver that asks for the first setpoint a little later is asked again, with the same one; the mission begins then. One
+// that never takes it is a mission that timed out, and one that says so in the middle of a motion has refused it.
+//
+// Verifies: D11, K138
+func TestAMotionBeginsWhenItsDriverDoes(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		refused int64
+		midway  bool
+		want    string
+	}{
+		{"ten ticks", 10, false, "VERIFIED"},
+		{"for ever", 1 << 30, false, "FAILED(timeout)"},
+		{"in the middle", 1, true, "ABORTED(fault)"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var b *balky
+			run(t, balkySet(&b, func(*balky) {}), func(t *testing.T, r *rig) {
+				before := r.sent()
+				if !c.midway {
+					b.later.Store(c.refused)
+					r.accepted("m1", "move_to", there, "")
+				} else {
+					_, resume := r.midway(10, there, "")
+					b.later.Store(c.refused)
+					resume()
+				}
+				if e := r.ending("m1"); !strings.HasPrefix(word(e), c.want) {
+					t.Errorf("it ended %s (%s), want %s", word(e), e.GetReason(), c.want)
+				}
+				if !c.midway && (!b.repeat || c.refused == 10 && b.asked != 10) {
+					t.Errorf("asked %d times; always the first setpoint: %v", b.asked, b.repeat)
+				}
+				if c.refused == 1<<30 && r.sent() > before {
+					t.Error("and it moved")
+				}
+			})
+		})
+	}
+}
+
+// A body whose first readings fail, as that of a process that is late, is read again.
+//
+// Verifies: K139
+func TestTheFirstReadingMayBeLate(t *testing.T) {
+	var b *balky
+	run(t, balkySet(&b, func(b *balky) { b.blind.Store(5) }), func(t *testing.T, r *rig) {
+		r.observe()
+	})
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, balkySet(&b, func(b *balky) { b.blind.Store(1 << 30) }))
+		if err := <-r.ended; err == nil || !strings.Contains(err.Error(), "first observation") {
+			t.Errorf("a body that never answers ended with %v", err)
+		}
+		r.over = true
+	})
+}
+
+// While a goal is measured nothing else begins, and whoever only looks, holds a lease or cancels is answered in a tick.
+//
+// Verifies: P25, K140
+func TestLookingDoesNotWaitForAGoal(t *testing.T) {
+	run(t, set{}, func(t *testing.T, r *rig) {
+		task := r.open(elsewhere)
+		first := r.pauseAfter(3)
+		claimed := later(func() *contractv1.Task { return r.claim(task, true) })
+		second := r.pauseAfter(1)
+		looked := []<-chan bool{
+			later(func() bool { return r.observe() != nil }),
+			later(func() bool { return r.acquire("somebody").GetLease() != nil }),
+			later(func() bool { return r.cancelled("nothing") != nil }),
+		}
+		started := later(func() *contractv1.MissionAck { return r.start(request("m1", "move_to", there, "")) })
+		first()
+		synctest.Wait()
+		for i, answer := range looked {
+			select {
+			case <-answer:
+			default:
+				t.Errorf("request %d waits while a goal is measured", i)
+			}
+		}
+		select {
+		case ack := <-started:
+			t.Errorf("a mission began while a goal was measured: %v", ack)
+		default:
+		}
+		second()
+		<-claimed
+		<-started
+	})
+}
+
+// Those who only look, however many, do not keep a cancel waiting for a tick each.
+//
+// Verifies: P25, K141
+func TestACancelIsHeardAmongMany(t *testing.T) {
+	run(t, set{}, func(t *testing.T, r *rig) {
+		followed, first := r.midway(10, slowly, "")
+		second := r.pauseAfter(4)
+		var answered atomic.Int64
+		for range 90 {
+			go func() { r.observe(); answered.Add(1) }()
+		}
+		cancelled := later(func() *contractv1.CancelAck { return r.cancelled("m1") })
+		first()
+		synctest.Wait()
+		select {
+		case ack := <-cancelled:
+			if !ack.GetAccepted() {
+				t.Errorf("the cancel was answered by %v", ack)
+			}
+		default:
+			t.Errorf("after three ticks %d of 90 looked, and the cancel waits", answered.Load())
+		}
+		second()
+		<-followed
+	})
+}
