@@ -6,9 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
-	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -26,21 +24,24 @@ type approveFlags struct {
 func newApprove() *cobra.Command {
 	var f approveFlags
 	c := &cobra.Command{
-		Use:   "approve [ROBOT] [HASH]",
+		Use:   "approve [HASH] [ROBOT]",
 		Short: "List what waits for a person, and let one call pass, or deny it",
 		Long: `Approve without HASH lists the calls that wait for a person. With the first digits
 of a call's hash, 6 or more, it shows the call and asks; a yes lets exactly this
 call pass, once, for a while. Nothing moves by it: whoever asked must ask again.
 
+A HASH alone is looked for at every robot of this user. ROBOT may stand before HASH
+as well.
+
 --watch keeps waiting and asks for each call as it comes, with one key.
 
 Exit codes: 0 decided or listed, 2 no such call, or it is another by now, 3 the
 robot sheds load, 4 you did not say yes, 6 a person is needed: no terminal.`,
-		Args:              args(cobra.MaximumNArgs(2)),
-		RunE:              func(cmd *cobra.Command, a []string) error { return f.run(cmd, a) },
-		ValidArgsFunction: f.complete,
+		Args: takes(argument{"HASH", hashSays, true}, robotArgument()),
+		RunE: func(cmd *cobra.Command, a []string) error { return f.run(cmd, a) },
 	}
-	f.add(c)
+	f.add(c, 1, nil)
+	c.ValidArgsFunction = f.complete
 	c.Flags().BoolVar(&f.deny, "deny", false, "deny the call instead")
 	c.Flags().BoolVar(&f.list, "list", false, "list what waits, and nothing else")
 	c.Flags().BoolVar(&f.yes, "yes", false, "do not ask: you have read what HASH stands for")
@@ -48,15 +49,12 @@ robot sheds load, 4 you did not say yes, 6 a person is needed: no terminal.`,
 	return c
 }
 
-// hashPrefix is what names a call: enough digits of its hash that nobody hits one by chance.
-var hashPrefix = regexp.MustCompile(`^[0-9a-f]{6,64}$`)
-
 func (f *approveFlags) run(cmd *cobra.Command, a []string) error {
 	who, prefix, err := f.meant(a)
 	if err != nil {
 		return err
 	}
-	l, err := f.line(who)
+	l, err := f.holder(cmd.Context(), who, prefix)
 	if err != nil {
 		return err
 	}
@@ -71,7 +69,7 @@ func (f *approveFlags) run(cmd *cobra.Command, a []string) error {
 	if prefix == "" {
 		return f.printAll(cmd.OutOrStdout(), l, list)
 	}
-	p, err := theOne(list.GetPending(), prefix)
+	p, err := theOne(l, list.GetPending(), prefix)
 	if err != nil {
 		return err
 	}
@@ -81,39 +79,6 @@ func (f *approveFlags) run(cmd *cobra.Command, a []string) error {
 		}
 	}
 	return f.decide(cmd.Context(), cmd.OutOrStdout(), l, p, !f.deny)
-}
-
-// meant tells robot and hash apart, and refuses flags that contradict each other.
-func (f *approveFlags) meant(a []string) (who, prefix string, err error) {
-	switch {
-	case len(a) == 2:
-		who, prefix = a[0], a[1]
-	case len(a) == 1 && !knownRobot(a[0]) && hashPrefix.MatchString(strings.ToLower(a[0])):
-		prefix = a[0]
-	case len(a) == 1:
-		who = a[0]
-	}
-	prefix = strings.ToLower(prefix)
-	switch {
-	case prefix != "" && !hashPrefix.MatchString(prefix):
-		err = fmt.Errorf("%q is not the beginning of a hash: 6 to 64 of the digits 0-9 and a-f", prefix)
-	case prefix == "" && (f.deny || f.yes):
-		err = errors.New("which call? give the first digits of its hash; interlock approve lists what waits")
-	case prefix != "" && (f.list || f.watch), f.list && f.watch:
-		err = errors.New("--list, --watch and HASH exclude each other")
-	}
-	if err != nil {
-		return "", "", badInput(err)
-	}
-	return who, prefix, nil
-}
-
-func knownRobot(name string) bool {
-	if !robotName.MatchString(name) {
-		return false
-	}
-	_, err := entryOf(name)
-	return !errors.Is(err, fs.ErrNotExist)
 }
 
 // pending asks for the list, and holds each act against its hash: what is shown must be what is approved.
@@ -131,7 +96,7 @@ func (l *personLine) pending(ctx context.Context) (*contractv1.PendingList, erro
 }
 
 // theOne is the call whose hash begins so.
-func theOne(list []*contractv1.Pending, prefix string) (one *contractv1.Pending, err error) {
+func theOne(l *personLine, list []*contractv1.Pending, prefix string) (one *contractv1.Pending, err error) {
 	for _, p := range list {
 		if !strings.HasPrefix(p.GetHash(), prefix) {
 			continue
@@ -142,7 +107,7 @@ func theOne(list []*contractv1.Pending, prefix string) (one *contractv1.Pending,
 		one = p
 	}
 	if one == nil {
-		return nil, badInput(fmt.Errorf("nothing that waits begins with %s: it was decided, or it was too late; interlock approve lists what waits", prefix))
+		return nil, badInput(fmt.Errorf("nothing that waits begins with %s: it was decided, or it was too late; interlock approve%s lists what waits", prefix, l.argument))
 	}
 	return one, nil
 }
@@ -229,31 +194,4 @@ func (f *approveFlags) decide(ctx context.Context, out io.Writer, l *personLine,
 	}
 	_, err = io.WriteString(out, text)
 	return err
-}
-
-func (f *approveFlags) complete(c *cobra.Command, a []string, typed string) (words []string, _ cobra.ShellCompDirective) {
-	who := ""
-	switch len(a) {
-	case 0:
-		words, _ = completeRobots(c, a, typed)
-	case 1:
-		who = a[0]
-	default:
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	l, err := f.line(who)
-	if err != nil {
-		return words, cobra.ShellCompDirectiveNoFileComp // which robot is not known yet
-	}
-	defer l.Close()
-	ctx, done := soon()
-	defer done()
-	list, err := l.pending(ctx)
-	if err != nil {
-		return words, cobra.ShellCompDirectiveNoFileComp
-	}
-	for _, p := range list.GetPending() {
-		words = append(words, fmt.Sprintf("%.12s\t%s", p.GetHash(), shown(p.GetAct().GetCapability())))
-	}
-	return words, cobra.ShellCompDirectiveNoFileComp
 }

@@ -287,7 +287,7 @@ func TestTakeAndGiveBack(t *testing.T) {
 		t.Errorf("an epoch without a release: exit %d, %q", code, errOut)
 	}
 	code, out, errOut := command(t, "take", "so101", "--by", "ada")
-	for _, part := range []string{"taken by ada (take 1)", "held by chat", "mission m1 was ended", "interlock take so101 --release"} {
+	for _, part := range []string{"taken by ada (take 1)", "held by chat", "mission m1 was ended", "interlock take --release so101"} {
 		if code != exitFine || !strings.Contains(out, part) {
 			t.Errorf("exit %d, no %q in %q %q", code, part, out, errOut)
 		}

@@ -59,7 +59,7 @@ func (f *approveFlags) printAll(out io.Writer, l *personLine, list *contractv1.P
 			}
 			continue
 		}
-		if _, err := fmt.Fprintf(out, "%s    interlock approve %s%.12s  (--deny takes it off)\n", pendingText(l, p), l.argument, p.GetHash()); err != nil {
+		if _, err := fmt.Fprintf(out, "%s    interlock approve %.12s%s  (--deny takes it off)\n", pendingText(l, p), p.GetHash(), l.argument); err != nil {
 			return err
 		}
 	}

@@ -31,12 +31,26 @@ happened and what was measured, in files that chain each line to the one before.
 It works on the robot's files, with or without the robot.
 
 ROBOT is a robot of this user; DIR is the folder of any record. Without either it
-is the only record there is.`,
-		Args: args(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+is the only record there is. --robot ROBOT says the same.`,
+		Args: cobra.ArbitraryArgs,
+		RunE: group,
 	}
 	c.AddCommand(newAuditShow(), newAuditVerify())
 	return c
+}
+
+// recordArgument is a record, by its robot or by its folder.
+func recordArgument() argument {
+	return argument{"ROBOT | DIR", "a robot of this user, or the folder of a record", true}
+}
+
+// record is the folder of the record that is meant.
+func (r *robotChoice) record(a []string) (string, error) {
+	who, err := r.of(a, 0)
+	if err != nil {
+		return "", err
+	}
+	return auditDir(who)
 }
 
 // auditDir is the folder of the record that a person means.
@@ -48,9 +62,9 @@ func auditDir(who string) (string, error) {
 	names := strings.Join(slices.Sorted(maps.Keys(known)), ", ")
 	switch info, err := os.Stat(who); {
 	case who == "" && len(known) == 0:
-		return "", badInput(errors.New("no robot of this user has a record; interlock robot FILE begins one"))
+		return "", badInput(errors.New("no robot of this user has a record; " + startOne))
 	case who == "" && len(known) > 1:
-		return "", badInput(fmt.Errorf("which record? there are %s", names))
+		return "", badInput(fmt.Errorf("which record? ROBOT, the last argument, is missing: there are %s", names))
 	case who == "":
 		for _, dir := range known {
 			return dir, nil
@@ -111,10 +125,11 @@ func auditStatus(err error) error {
 }
 
 func newAuditVerify() *cobra.Command {
+	var f robotChoice
 	var checkpoint string
 	var asJSON bool
 	c := &cobra.Command{
-		Use:   "verify [ROBOT|DIR]",
+		Use:   "verify [ROBOT | DIR]",
 		Short: "Check that nothing in a record was changed, and that it says what a robot may do",
 		Long: `Verify reads a whole record. It finds every change to what is there, from the files
 alone, and holds the records to the rules: no motion without an intent before it,
@@ -128,7 +143,7 @@ reach it.
 Exit codes: 0 all of it verifies, 2 bad input, 4 a fault was found.`,
 		Example: `  interlock audit verify so101
   interlock audit verify so101 --checkpoint 812:6f0c…`,
-		Args: args(cobra.MaximumNArgs(1)),
+		Args: takes(recordArgument()),
 		RunE: func(cmd *cobra.Command, a []string) error {
 			o := audit.VerifyOptions{Settle: auditSettle}
 			if cmd.Flags().Changed("checkpoint") {
@@ -138,7 +153,7 @@ Exit codes: 0 all of it verifies, 2 bad input, 4 a fault was found.`,
 				}
 				o.Checkpoint = &c
 			}
-			dir, err := auditDir(first(a))
+			dir, err := f.record(a)
 			if err != nil {
 				return err
 			}
@@ -159,8 +174,9 @@ Exit codes: 0 all of it verifies, 2 bad input, 4 a fault was found.`,
 			}
 			return err
 		},
-		ValidArgsFunction: completeRecord,
 	}
+	f.add(c, 0, nil)
+	c.ValidArgsFunction = completeRecord
 	c.Flags().StringVar(&checkpoint, "checkpoint", "", "SEQ:HASH of a line that the record once held")
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	return c
@@ -169,13 +185,13 @@ Exit codes: 0 all of it verifies, 2 bad input, 4 a fault was found.`,
 func verifiedText(dir string, r *audit.Report) string {
 	text := fmt.Sprintf("%s: %d records of %d missions in %d segments verify\n", shown(dir), r.Records, r.Missions, r.Segments)
 	if r.Gaps > 0 {
-		text += fmt.Sprintf("gaps: at %d places records may be missing that the disk did not take; interlock audit show --kind lost tells them\n", r.Gaps)
+		text += fmt.Sprintf("gaps: at %d places records may be missing that the disk did not take; interlock audit show --kind lost %s tells them\n", r.Gaps, word(dir))
 	}
 	if len(r.SetAside) > 0 {
 		text += "aside, no part of the record: " + strings.Join(r.SetAside, ", ") + "\n"
 	}
 	if f := r.Fault; f != nil {
-		return text + fmt.Sprintf("FAULT %s at record %d, %s line %d: %s\n", f.Rule, f.Seq, f.File, f.Line, shown(f.Why))
+		return text + fmt.Sprintf("FAULT %s at %s: %s\n", f.Rule, shown(f.Place()), shown(f.Why))
 	}
 	return text + fmt.Sprintf("checkpoint %s\n", r.Head)
 }

@@ -20,6 +20,8 @@ const auditPoll = 200 * time.Millisecond
 
 // auditFilter is what of a record is shown.
 type auditFilter struct {
+	robotChoice
+	dir           string // of the record
 	mission, kind string
 	last          int
 	follow        bool
@@ -29,7 +31,7 @@ type auditFilter struct {
 func newAuditShow() *cobra.Command {
 	var f auditFilter
 	c := &cobra.Command{
-		Use:   "show [ROBOT|DIR]",
+		Use:   "show [ROBOT | DIR]",
 		Short: "Print what a robot wrote down, oldest first",
 		Long: `Show prints a record, one line each: its number, the wall clock's time, its kind and
 what it says. It checks the chain as it goes and stops at a fault; "interlock
@@ -38,7 +40,7 @@ audit verify" checks more.
 Exit codes: 0 fine, 2 bad input, 4 a fault was found.`,
 		Example: `  interlock audit show so101 -n 20 --follow
   interlock audit show --mission m1 --json`,
-		Args: args(cobra.MaximumNArgs(1)),
+		Args: takes(recordArgument()),
 		RunE: func(cmd *cobra.Command, a []string) error {
 			if f.kind != "" && !slices.Contains(auditKinds(), f.kind) {
 				return badInput(fmt.Errorf("--kind %q is none of %s", f.kind, strings.Join(auditKinds(), ", ")))
@@ -46,7 +48,7 @@ Exit codes: 0 fine, 2 bad input, 4 a fault was found.`,
 			if f.last < 0 {
 				return badInput(fmt.Errorf("-n %d: there is no such number of records", f.last))
 			}
-			dir, err := auditDir(first(a))
+			dir, err := f.record(a)
 			if err != nil {
 				return err
 			}
@@ -54,10 +56,12 @@ Exit codes: 0 fine, 2 bad input, 4 a fault was found.`,
 			if err != nil {
 				return badInput(err)
 			}
+			f.dir = dir
 			return errors.Join(f.show(cmd.Context(), r, cmd.OutOrStdout()), r.Close())
 		},
-		ValidArgsFunction: completeRecord,
 	}
+	f.add(c, 0, nil)
+	c.ValidArgsFunction = completeRecord
 	c.Flags().StringVar(&f.mission, "mission", "", "only what names this mission")
 	c.Flags().StringVar(&f.kind, "kind", "", "only records of this kind: "+strings.Join(auditKinds(), ", "))
 	c.Flags().IntVarP(&f.last, "last", "n", 0, "only the last N of them (default: all)")
@@ -114,7 +118,7 @@ func (f *auditFilter) settled(ctx context.Context, r *audit.Reader, out io.Write
 			return err
 		}
 		if torn == r.Torn() {
-			return exitStatus{exitNotDone, fmt.Errorf("the record ends in the middle of a line, %d bytes in; interlock audit verify says where", torn)}
+			return exitStatus{exitNotDone, fmt.Errorf("the record ends in the middle of a line, %d bytes in; interlock audit verify %s says where", torn, word(f.dir))}
 		}
 	}
 	return nil

@@ -99,9 +99,9 @@ func TestAuditShow(t *testing.T) {
 	}
 }
 
-// Verify exits with 0 and a checkpoint, or with 4 and the place of the fault.
+// Verify exits with 0 and a checkpoint, or with 4 and the place of the fault, which is said as such where it is no line.
 //
-// Verifies: I13, P28
+// Verifies: I13, P28, U127
 func TestAuditVerify(t *testing.T) {
 	dir := filepath.Join(stateFolder(t), "so101.audit")
 	l := recorded(t, dir)
@@ -129,12 +129,14 @@ func TestAuditVerify(t *testing.T) {
 		flag []string
 		rule audit.Rule
 		line int
+
+		place string
 	}{
-		"whole":         {text, nil, "", 0},
-		"flipped":       {flipped, nil, audit.RuleHash, 2},
-		"cut in a line": {text[:len(text)-3], nil, audit.RuleTorn, 0},
-		"cut":           {bytes.Join(lines[:6], nil), []string{"--checkpoint", checkpoint}, audit.RuleCheckpoint, 0},
-		"another one":   {text, []string{"--checkpoint", "3:" + strings.Repeat("0", 64)}, audit.RuleCheckpoint, 3},
+		"whole":         {text, nil, "", 0, ""},
+		"flipped":       {flipped, nil, audit.RuleHash, 2, "00000001.jsonl, line 2, record 2: "},
+		"cut in a line": {text[:len(text)-3], nil, audit.RuleTorn, 0, "the end of 00000001.jsonl, where record 8 would stand: "},
+		"cut":           {bytes.Join(lines[:6], nil), []string{"--checkpoint", checkpoint}, audit.RuleCheckpoint, 0, "the record as a whole: "},
+		"another one":   {text, []string{"--checkpoint", "3:" + strings.Repeat("0", 64)}, audit.RuleCheckpoint, 3, "00000001.jsonl, line 3, record 3: "},
 	} {
 		if err := os.WriteFile(path, c.text, 0o600); err != nil {
 			t.Fatal(err)
@@ -144,10 +146,14 @@ func TestAuditVerify(t *testing.T) {
 			want = exitNotDone
 		}
 		line := append([]string{"audit", "verify", dir}, c.flag...)
-		if code, out, errOut := command(t, line...); code != want || strings.Contains(out, "FAULT") != (c.rule != "") {
+		code, out, errOut := command(t, line...)
+		if code != want || strings.Contains(out, "FAULT") != (c.rule != "") {
 			t.Errorf("%s: exit %d, %s%s", name, code, out, errOut)
 		}
-		code, out, _ := command(t, append(line, "--json")...)
+		if says := out + errOut; strings.Contains(says, "line 0") || strings.Contains(says, ":0:") || !strings.Contains(says, c.place) {
+			t.Errorf("%s: the place is told as %q, want %q", name, says, c.place)
+		}
+		code, out, _ = command(t, append(line, "--json")...)
 		var r struct{ Fault *audit.Fault }
 		if err := json.Unmarshal([]byte(out), &r); err != nil || code != want || (r.Fault != nil) != (c.rule != "") {
 			t.Fatalf("%s: exit %d, %v: %s", name, code, err, out)
@@ -246,5 +252,33 @@ func TestAuditFollow(t *testing.T) {
 	}
 	if text := out.text.String(); !strings.Contains(text, "number 9") || strings.Contains(text, "move_to") {
 		t.Errorf("%s", text)
+	}
+}
+
+// A hash that does not match is shown whole, beside the one that the line claims: they may differ in their last digit only.
+//
+// Verifies: U127
+func TestAuditVerifyShowsWhichHashesDiffer(t *testing.T) {
+	dir := filepath.Join(stateFolder(t), "so101.audit")
+	if err := recorded(t, dir).Close(); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "00000001.jsonl")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := bytes.SplitAfter(text, []byte{'\n'})
+	last := len(lines[0]) + len(lines[1]) - len(`0"}`+"\n")
+	digit := text[last]
+	text[last] = map[bool]byte{true: '1', false: '0'}[digit == '0']
+	claimed := string(text[last-63 : last+1])
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	truly := claimed[:63] + string(digit)
+	code, out, _ := command(t, "audit", "verify", dir)
+	if code != exitNotDone || !strings.Contains(out, claimed) || !strings.Contains(out, truly) {
+		t.Errorf("exit %d: %s has neither %s nor %s", code, out, claimed, truly)
 	}
 }

@@ -22,8 +22,8 @@ func newBench() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "bench",
 		Short: "Measure parts of Interlock on this machine",
-		Args:  args(cobra.NoArgs),
-		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
+		Args:  cobra.ArbitraryArgs,
+		RunE:  group,
 	}
 	c.AddCommand(newBenchIK(), newBenchDecide(), newBenchStop(), newBenchLine(), newBenchFlood(), newBenchEcho())
 	return c
@@ -46,7 +46,7 @@ within 1 degree of the rotation for a pose, judged by the kinematics and not by
 the solver's own report. The targets are the same in every run. Times are of one
 call each on one core, so that what the system does meanwhile counts.`,
 		Example: "  interlock bench ik\n  interlock bench ik --n 100000 --json",
-		Args:    args(cobra.NoArgs),
+		Args:    takes(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if n < 1 || n > mostTargets {
 				return badInput(fmt.Errorf("--n is %d; it can be 1 to %d", n, mostTargets))

@@ -27,7 +27,7 @@ that the peers of make bench-peers check; the cost of a call on contracts of 10 
 take turns. Times are of one run each on one core, so that what the system does
 meanwhile counts: compare medians. A limit is what the median promises to stay under.`,
 		Example: "  interlock bench decide\n  interlock bench decide --n 20000 --json",
-		Args:    args(cobra.NoArgs),
+		Args:    takes(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if n < 1 || n > mostRuns {
 				return badInput(fmt.Errorf("--n is %d; it can be 1 to %d", n, mostRuns))

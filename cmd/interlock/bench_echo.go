@@ -29,8 +29,11 @@ func newBenchEcho() *cobra.Command {
 		Use:    "echo",
 		Short:  "Answer calls with messages from files, and events without end",
 		Hidden: true,
-		Args:   args(cobra.NoArgs),
+		Args:   takes(),
 		RunE: func(c *cobra.Command, _ []string) error {
+			if dir == "" {
+				return badInput(errors.New("--dir is missing: the folder with the messages"))
+			}
 			e := &echoed{manifest: &contractv1.Manifest{}, observation: &contractv1.Observation{}}
 			for name, m := range map[string]proto.Message{echoManifest: e.manifest, echoObservation: e.observation} {
 				text, err := os.ReadFile(filepath.Join(dir, name))

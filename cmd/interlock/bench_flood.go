@@ -27,10 +27,13 @@ func newBenchFlood() *cobra.Command {
 		Use:    "flood",
 		Short:  "Flood a robot with calls, between two lines on standard input",
 		Hidden: true,
-		Args:   args(cobra.NoArgs),
+		Args:   takes(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if clients < 1 || clients > mostClients {
 				return badInput(fmt.Errorf("--clients is %d; it can be 1 to %d", clients, mostClients))
+			}
+			if addr == "" {
+				return badInput(errors.New("--addr is missing: the robot's address"))
 			}
 			in := bufio.NewScanner(c.InOrStdin())
 			if _, err := fmt.Fprintln(c.OutOrStdout(), "ready"); err != nil {

@@ -54,7 +54,7 @@ deliveries are summed over ten watchers: once of a robot's finished mission, rea
 again and again, and once of the line alone, from a server that has events without
 end.`,
 		Example: "  interlock bench line\n  interlock bench line --n 10000 --json",
-		Args:    args(cobra.NoArgs),
+		Args:    takes(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if n < 1 || n > mostRuns {
 				return badInput(fmt.Errorf("--n is %d; it can be 1 to %d", n, mostRuns))

@@ -49,7 +49,7 @@ Times are wall time on a machine that does all of this at once: the clients of a
 flood take their share of the cores, and the disk is that of the temporary folder
 (TMPDIR). The aim is a 99th percentile of ` + fmt.Sprint(stopAim) + ` under a flood.`,
 		Example: "  interlock bench stop\n  interlock bench stop --n 1000 --clients 0,64,512 --json",
-		Args:    args(cobra.NoArgs),
+		Args:    takes(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if n < 1 || n > mostRuns {
 				return badInput(fmt.Errorf("--n is %d; it can be 1 to %d", n, mostRuns))

@@ -53,6 +53,9 @@ nothing answered.`,
   interlock bodytest --driver unix:d.sock --operator unix:o.sock -- \
       interlock driver sim --contract robots/so101-tabletop.yaml --listen unix:d.sock --operator unix:o.sock --latch-file latch.json`,
 		RunE: func(cmd *cobra.Command, a []string) error {
+			if dash := cmd.ArgsLenAtDash(); dash > 0 || dash < 0 && len(a) > 0 {
+				return badInput(fmt.Errorf("%q is too much; the command to start stands behind -- (usage: %s)", a[0], cmd.UseLine()))
+			}
 			suite, err := o.suite()
 			if err != nil {
 				return badInput(err)
@@ -89,7 +92,7 @@ func (o *bodytestOptions) suite() (*bodySuite, error) {
 	s := &bodySuite{bodytestOptions: *o, line: remote.Options{Holder: "bodytest", CallTimeout: time.Second}}
 	switch {
 	case (o.driver == "") == (o.body == ""):
-		return nil, errors.New("one of --driver and --body says what is tested")
+		return nil, errors.New("--driver ADDR or --body ADDR, one of them, says what is tested")
 	case o.operator != "" && o.driver == "":
 		return nil, errors.New("--operator is a driver's; a body has no latch")
 	case o.speak != "proto" && o.speak != "json":
@@ -110,7 +113,7 @@ func (o *bodytestOptions) suite() (*bodySuite, error) {
 		left := func(c bodytest.Check) bool { return !slices.Contains(o.only, c.Name) }
 		s.checks, s.unable = slices.DeleteFunc(s.checks, left), nil
 	}
-	return s, nil
+	return s, checkAddresses("--driver", o.driver, "--operator", o.operator, "--body", o.body)
 }
 
 // run holds the process against the suite, check by check, each on a line of its own.
@@ -186,9 +189,17 @@ func (s *bodySuite) there(ctx context.Context) error {
 		_, err = s.latch(ctx)
 		return fmt.Errorf("no body answers at %s: %w", s.addr, err)
 	case latch.Stopped:
-		return exitStatus{exitStopped, fmt.Errorf("it is stopped, number %d (%s): whoever knows why resets it first", latch.Number, shown(latch.Reason))}
+		return exitStatus{exitStopped, fmt.Errorf("it is stopped, number %d (%s): whoever knows why resets it first%s", latch.Number, shown(latch.Reason), s.resetting(latch.Number))}
 	}
 	return nil
+}
+
+// resetting is the command that resets a stop, where the person's line is known.
+func (s *bodySuite) resetting(number uint64) string {
+	if s.operator == "" {
+		return ""
+	}
+	return fmt.Sprintf(": interlock reset %d --operator %s", number, word(s.operator))
 }
 
 func (s *bodySuite) latch(ctx context.Context) (body.Latch, error) {

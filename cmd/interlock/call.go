@@ -31,7 +31,7 @@ Exit codes: 0 measured success, 2 bad text or arguments, 3 refused, 4 measured
 failure, 5 unverified, 6 a person is needed, 7 stopped.`,
 		Example: `  interlock call '{"tool": "move_to", "arguments": {"x_cm": 20, "y_cm": 5, "z_cm": 15}}'
   interlock call '{"tool": "move_to", "arguments": {"x_cm": 20, "y_cm": 0, "z_cm": -5}}'`,
-		Args: args(cobra.ExactArgs(1)),
+		Args: takes(callArgument()),
 		RunE: func(cmd *cobra.Command, a []string) error {
 			c, _, err := loadContract(contractName)
 			if err != nil {

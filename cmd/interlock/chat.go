@@ -18,30 +18,33 @@ import (
 	"interlock/brain/llm"
 	"interlock/brain/llm/phrase"
 	"interlock/robot"
+	"interlock/transport"
 )
 
 // chatFlags are how a conversation is set up.
 type chatFlags struct {
+	choice                 robotChoice
 	contract, model, goal  string
 	robot, token, operator string
 	asJSON, noColour       bool
 	stops, cancels         []string
 	patience               time.Duration
 
-	provider llm.Provider // in place of the model named; nil but in tests
+	provider llm.Provider                            // in place of the model named; nil but in tests
+	through  func(transport.Client) transport.Client // what stands in the line to the robot; nil but in tests
 }
 
 func newChat() *cobra.Command {
 	var f chatFlags
 	c := &cobra.Command{
-		Use:   "chat",
+		Use:   "chat [ROBOT]",
 		Short: "Type to a robot and watch what it does",
 		Long: `Chat is a conversation with a robot in this process: the embedded simulator in real
 time, with the contract's objects on the table. The brain is a built-in phrase
 reader unless --model names another one.
 
-With --robot it is one with a robot that runs elsewhere (interlock robot), by name
-or address. That one may start later, end and come back, or offer other verbs; a
+With ROBOT it is one with a robot that runs elsewhere (interlock robot), by name or
+address. That one may start later, end and come back, or offer other verbs; a
 typed stop goes to its driver and needs no robot.
 
 "stop" goes from the keyboard to the driver, never through the brain; it latches,
@@ -55,10 +58,16 @@ pipe are taken in turn. Ctrl-C stops the robot; a second one within 2 s quits.
 Exit codes: 0 the conversation ended, 1 our error, 2 bad input, 7 ended by Ctrl-C.`,
 		Example: `  interlock chat
   interlock chat --goal 'held("red cube")'
-  interlock chat --robot so101
+  interlock chat so101
   printf 'pick up the red cube\nput it in the tray\n' | interlock chat --json`,
-		Args: args(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		Args: takes(robotArgument()),
+		RunE: func(cmd *cobra.Command, a []string) (err error) {
+			if f.robot, err = f.choice.of(a, 0); err != nil {
+				return err
+			}
+			if f.robot != "" && cmd.Flags().Changed("contract") {
+				return badInput(errors.New("--contract is for a robot in this process; the one that ROBOT names has its own"))
+			}
 			signals := make(chan os.Signal, 2)
 			signal.Notify(signals, os.Interrupt)
 			defer signal.Stop(signals)
@@ -66,9 +75,10 @@ Exit codes: 0 the conversation ended, 1 our error, 2 bad input, 7 ended by Ctrl-
 		},
 	}
 	c.Flags().StringVar(&f.contract, "contract", "robots/so101-tabletop.yaml", "contract file")
-	c.Flags().StringVar(&f.robot, "robot", "", "name or address of a robot that runs elsewhere")
-	c.Flags().StringVar(&f.token, "token-file", "", "with --robot ADDR: the file of its token")
-	c.Flags().StringVar(&f.operator, "operator", "", "with --robot ADDR: where its driver is stopped and reset")
+	f.choice.add(c, 0, nil)
+	c.Flags().Lookup("robot").Usage = "name or address of a robot that runs elsewhere, as the argument ROBOT"
+	c.Flags().StringVar(&f.token, "token-file", "", "with an address as ROBOT: the file of its token")
+	c.Flags().StringVar(&f.operator, "operator", "", "with an address as ROBOT: where its driver is stopped and reset")
 	c.Flags().StringVar(&f.model, "model", phrase.Name, "brain: "+phrase.Name+", "+modelForms)
 	c.Flags().StringVar(&f.goal, "goal", "", "goal of the first request, as a condition over the contract's words")
 	c.Flags().BoolVar(&f.asJSON, "json", false, "print one JSON object per event and line")
@@ -90,6 +100,9 @@ func (f *chatFlags) chat(ctx context.Context, in io.Reader, out io.Writer, signa
 	}
 	stopAll, cancelAll := context.WithCancel(context.WithoutCancel(ctx)) // a Ctrl-C is ours to answer, not the context's
 	s.ctx = stopAll
+	if f.through != nil {
+		s.robot.client = f.through(s.robot.client)
+	}
 	src, screen, closeSource, err := f.open(in, out, s.interrupt)
 	if err != nil {
 		cancelAll()
@@ -122,7 +135,10 @@ func (f *chatFlags) session(ctx context.Context) (*session, error) {
 	case f.patience <= 0:
 		return nil, badInput(errors.New("--model-timeout: it must be above zero"))
 	case f.robot == "" && (f.token != "" || f.operator != ""):
-		return nil, badInput(errors.New("--token-file and --operator are for a robot that runs elsewhere: --robot"))
+		return nil, badInput(errors.New("--token-file and --operator are for a robot that runs elsewhere, which ROBOT names"))
+	}
+	if err := checkAddress("--operator", f.operator); err != nil {
+		return nil, err
 	}
 	if s.agent, err = f.brain(); err != nil {
 		return nil, err
@@ -269,6 +285,9 @@ func (s *session) leave(cancelAll context.CancelFunc) error {
 	says := "bye"
 	if l := s.robot.guard.Latch(); l.Stopped {
 		says = "bye; the robot was left stopped"
+		if s.distant != nil {
+			says += "; to permit motion again: " + s.distant.resetting(l.Number, s.operator)
+		}
 	}
 	s.tell(chatEvent{Event: evBye, Says: says})
 	return err

@@ -71,12 +71,19 @@ func (f *chatFlags) distant(s *session) error {
 	if f.operator != "" {
 		stop.addr = func() (string, error) { return f.operator, nil }
 	}
+	s.operator = f.operator
 	s.distant, s.looks, s.name, s.where = d, d.reads, f.robot, "another process, by "+f.robot
 	s.robot = &folded{client: d, guard: stop, end: func() error {
 		defer line.end()
 		return d.Close()
 	}}
 	return nil
+}
+
+// resetting is the command that resets a stop, whole; operator is the driver's address where that was given.
+func (d *distantRobot) resetting(number uint64, operator string) string {
+	said := stopSaid{Robot: d.line.who, Operator: operator, Number: number, byAddress: operator != ""}
+	return said.resetting()
 }
 
 // watch tells when the robot comes, goes, or offers something else, until ctx ends.

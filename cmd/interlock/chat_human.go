@@ -44,7 +44,7 @@ func (p palette) human(e *chatEvent) string {
 	case evRefused:
 		return p.refused(e)
 	case evWaits:
-		return p.refused(e) + "    " + p.in(yellow, "waiting for a person, at most a minute: \"interlock approve\" in another terminal") + "\n"
+		return p.refused(e) + "    " + p.in(yellow, shown(e.Says)) + "\n"
 	case evSeen:
 		return p.facts("seen", e.Measured)
 	case evMission:
@@ -52,7 +52,11 @@ func (p palette) human(e *chatEvent) string {
 	case evProse:
 		return "  brain: " + shown(e.Says) + "\n"
 	case evReport:
-		return "  brain: " + shown(e.Says) + p.in(dim, " (claims "+map[bool]string{true: "success", false: "no success"}[*e.Success]+")") + "\n"
+		says := ""
+		if e.Says != "" {
+			says = " " + shown(e.Says)
+		}
+		return "  brain:" + says + p.in(dim, " (claims "+map[bool]string{true: "success", false: "no success"}[*e.Success]+")") + "\n"
 	case evVerdict:
 		return p.verdict(e)
 	case evStopped:
@@ -148,12 +152,13 @@ func (p palette) mission(e *chatEvent) string {
 	case e.State == "verified":
 		return "    " + p.in(green, "verified") + p.evidence(e.Evidence) + "\n"
 	case e.Final:
-		return "    " + p.in(yellow, word) + reason + p.failure(e.Failure) + "\n"
+		return "    " + p.in(yellow, word) + reason + p.failure(e.Reason, e.Failure) + "\n"
 	}
 	return "    " + p.in(dim, word+reason) + "\n"
 }
 
-func (p palette) failure(f *chatFailure) string {
+// failure is what it adds to the reason of a mission's end.
+func (p palette) failure(reason string, f *chatFailure) string {
 	if f == nil {
 		return ""
 	}
@@ -163,8 +168,8 @@ func (p palette) failure(f *chatFailure) string {
 	}
 	if f.Expected != "" {
 		s += ": expected " + f.Expected + ", measured " + strings.TrimSpace(f.Observed+" "+f.Unit)
-	} else if f.Reason != "" {
-		s += ": " + f.Reason
+	} else if more := furtherReason(reason, f.Reason); more != "" {
+		s += ": " + more
 	}
 	return shown(s)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"iter"
 	"sync"
 	"time"
@@ -27,14 +28,15 @@ var errSuperseded = errors.New("superseded before it was begun")
 // exchange is one request on its way: the line to the robot with a person looking on.
 type exchange struct {
 	transport.Client
-	tell   func(chatEvent)
-	opens  *sync.Mutex // held while a task is opened, so that tasks are opened in the order of the words
-	before *exchange   // the request that this one supersedes; nil: none
-	words  string
-	goal   string
-	looks  func(verb string) bool // whether it moves nothing
-	cancel context.CancelFunc
-	done   chan struct{} // closed once nothing of it, nor of the one before, goes on
+	tell      func(chatEvent)
+	opens     *sync.Mutex // held while a task is opened, so that tasks are opened in the order of the words
+	before    *exchange   // the request that this one supersedes; nil: none
+	words     string
+	goal      string
+	looks     func(verb string) bool // whether it moves nothing
+	cancel    context.CancelFunc
+	approving func() string // the command by which a person lets pass what waits
+	done      chan struct{} // closed once nothing of it, nor of the one before, goes on
 
 	mu         sync.Mutex
 	task       string
@@ -116,9 +118,10 @@ func (x *exchange) Start(ctx context.Context, q *contractv1.StartRequest) (*cont
 	x.tell(chatEvent{Event: evCall, Task: q.GetTaskId(), Mission: q.GetMissionId(), Tool: q.GetCapability(), Args: string(q.GetArgsJson())})
 	ack, err := x.Client.Start(ctx, q)
 	if err == nil && onlyAPerson(ack) {
-		x.tell(chatEvent{Event: evWaits, Tool: q.GetCapability(), Mission: q.GetMissionId(), Refusals: refusalsOf(ack.GetRejections())})
+		says := fmt.Sprintf("waiting for a person, at most %v; in another terminal: %s", allowWithin, x.approving())
+		x.tell(chatEvent{Event: evWaits, Tool: q.GetCapability(), Mission: q.GetMissionId(), Refusals: refusalsOf(ack.GetRejections()), Says: says})
 		x.setMission("") // what waits is no mission yet: "never mind" ends it at once
-		ack, err = x.startOnceAllowed(ctx, q)
+		ack, err = x.startOnceAllowed(ctx, q, ack)
 		x.setMission(q.GetMissionId())
 	}
 	switch {
@@ -140,39 +143,6 @@ func (x *exchange) setMission(id string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.mission = id
-}
-
-// How long a call that a person may allow waits for one, and how often it is made again in the meantime.
-const (
-	allowWithin = time.Minute
-	allowEvery  = 500 * time.Millisecond
-)
-
-// onlyAPerson reports whether nothing but a person's word is missing, and there is somebody to give it.
-func onlyAPerson(ack *contractv1.MissionAck) bool {
-	for _, r := range ack.GetRejections() {
-		needs := r.GetCode() == string(reject.NeedsApproval) || r.GetCode() == string(reject.NotLicensed)
-		if !needs || r.GetRetry() != string(reject.AfterOperator) {
-			return false
-		}
-	}
-	return len(ack.GetRejections()) > 0
-}
-
-// startOnceAllowed makes the call again until a person has allowed it, something else refuses it, or nobody came.
-func (x *exchange) startOnceAllowed(ctx context.Context, q *contractv1.StartRequest) (*contractv1.MissionAck, error) {
-	waiting, done := context.WithTimeout(ctx, allowWithin)
-	defer done()
-	for {
-		select {
-		case <-time.After(allowEvery):
-		case <-waiting.Done():
-		}
-		ack, err := x.Client.Start(ctx, q)
-		if err != nil || !onlyAPerson(ack) || waiting.Err() != nil {
-			return ack, err
-		}
-	}
 }
 
 // cancelAccepted cancels a mission that was asked for before the cancel and accepted after it.

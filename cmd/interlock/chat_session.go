@@ -33,6 +33,7 @@ type session struct {
 	name     string             // of the robot, and what is known of it
 	mode     string
 	where    string
+	operator string       // where the driver is stopped, if that was given; empty: the robot's name leads there
 	agent    agent.Config // without client and tracer
 	tell     func(chatEvent)
 	echo     bool // what is typed is not on the screen yet
@@ -254,7 +255,7 @@ func (s *session) ask(words string, joined bool) {
 func (s *session) begin(a asked) {
 	ctx, cancel := context.WithCancel(s.ctx)
 	x := &exchange{
-		Client: s.robot.client, tell: s.tell, opens: &s.opens, before: s.current, words: a.words, goal: a.goal, looks: s.looks,
+		Client: s.robot.client, tell: s.tell, opens: &s.opens, before: s.current, words: a.words, goal: a.goal, looks: s.looks, approving: s.approving,
 		cancel: cancel, done: make(chan struct{}),
 	}
 	s.current = x
@@ -264,6 +265,17 @@ func (s *session) begin(a asked) {
 		s.note(fmt.Sprintf("to stop the robot at once, say %q and nothing else", s.stops[0]))
 	}
 	go s.play(ctx, x)
+}
+
+// approving is the command by which a person sees what waits, and lets it pass.
+func (s *session) approving() string {
+	if s.distant != nil {
+		if l, err := new(personFlags).lineTo(s.distant.line.who); err == nil {
+			l.Close()
+			return "interlock approve" + l.argument
+		}
+	}
+	return "interlock approve, where the robot runs"
 }
 
 // cancel ends the open request and its mission.

@@ -47,7 +47,7 @@ func whyEnded(x *exchange, r *agent.Result, err error) string {
 	case x.isEnding() || errors.Is(err, errSuperseded):
 		return ""
 	case err != nil:
-		return "the brain could not go on: " + err.Error()
+		return "the brain could not go on: " + strings.ReplaceAll(err.Error(), "\n", "; ")
 	}
 	switch r.Ended {
 	case agent.Unreadable:
@@ -98,7 +98,9 @@ func (s *session) meaning(x *exchange, t *contractv1.Task) string {
 			return "nothing was moved, so there is nothing to certify"
 		}
 		return strings.TrimPrefix(measured, ". ") + ". " + uncertified
-	case contractv1.TaskState_OPEN, contractv1.TaskState_NEEDS_CONFIRMATION, contractv1.TaskState_ESCALATED, contractv1.TaskState_TASK_STATE_UNSPECIFIED:
+	case contractv1.TaskState_OPEN:
+		return "the robot did not say how it ended"
+	case contractv1.TaskState_NEEDS_CONFIRMATION, contractv1.TaskState_ESCALATED, contractv1.TaskState_TASK_STATE_UNSPECIFIED:
 	}
 	return ""
 }

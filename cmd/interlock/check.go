@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -23,7 +22,7 @@ func newCheck() *cobra.Command {
 line and column. A file that is good is held against the simulated body: the
 table says for each word who witnesses it, and why a capability is withdrawn.`,
 		Example: "  interlock check robots/so101-tabletop.yaml",
-		Args:    args(cobra.ExactArgs(1)),
+		Args:    takes(contractArgument()),
 		RunE: func(cmd *cobra.Command, a []string) error {
 			c, _, err := loadContract(a[0])
 			if err != nil {
@@ -34,6 +33,31 @@ table says for each word who witnesses it, and why a capability is withdrawn.`,
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print the table as JSON")
 	return c
+}
+
+// checked is a contract held against the simulated body, as --json prints it.
+type checked struct {
+	File      string            `json:"file"`
+	Robot     string            `json:"robot"`
+	Hash      string            `json:"hash"`
+	Rows      []checkedWord     `json:"rows"`
+	Withdrawn map[string]string `json:"withdrawn"` // capability → why
+}
+
+// checkedWord is one word of the contract.
+type checkedWord struct {
+	Word   string `json:"word"`
+	Kind   string `json:"kind"`
+	Status string `json:"status"`
+	Why    string `json:"why"`
+}
+
+func checkedOf(file string, c *contract.Contract, a contract.Alignment) checked {
+	out := checked{file, c.Robot, c.Hash(), []checkedWord{}, a.Withdrawn}
+	for _, row := range a.Rows {
+		out.Rows = append(out.Rows, checkedWord(row))
+	}
+	return out
 }
 
 func check(out io.Writer, file string, c *contract.Contract, asJSON bool) error {
@@ -47,7 +71,7 @@ func check(out io.Writer, file string, c *contract.Contract, asJSON bool) error 
 	}
 	a := robot.Align(c, plant.Describe(), p)
 	if asJSON {
-		return json.NewEncoder(out).Encode(map[string]any{"file": file, "robot": c.Robot, "hash": c.Hash(), "rows": a.Rows, "withdrawn": a.Withdrawn})
+		return printJSON(out, checkedOf(file, c, a))
 	}
 	t := table.NewWriter()
 	style := table.StyleLight

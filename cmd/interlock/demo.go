@@ -22,7 +22,7 @@ func newDemo() *cobra.Command {
 table, one out of reach, one in metres) with six scripted agents on the embedded
 simulator, once without checks and once with them. It needs nothing installed.`,
 		Example: "  interlock demo\n  interlock demo --agents overclaimer --json",
-		Args:    args(cobra.NoArgs),
+		Args:    takes(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			r, err := f.run(cmd.Context(), cmd.ErrOrStderr(), "suites/moves.yaml")
 			return printRun(cmd.OutOrStdout(), &r, f.asJSON, demoTable, err)

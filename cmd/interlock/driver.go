@@ -44,11 +44,11 @@ Drivers: sim (with the simulator inside, or --plant ADDR of an interlock plant) 
 remote (any process at --plant ADDR that speaks the driver protocol: bring a robot
 in another language that way). Addresses are unix:PATH or a loopback HOST:PORT.`,
 		Example: "  interlock driver sim --contract robots/so101-tabletop.yaml",
-		Args:    args(cobra.ExactArgs(1)),
+		Args:    takes(argument{name: "NAME", says: driverNames}),
 		RunE: func(cmd *cobra.Command, a []string) error {
 			o.name = a[0]
 			if err := o.validate(); err != nil {
-				return badInput(err)
+				return err
 			}
 			k, _, err := loadContract(o.contract)
 			if err != nil {
@@ -67,7 +67,7 @@ in another language that way). Addresses are unix:PATH or a loopback HOST:PORT.`
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&o.contract, "contract", "", "the contract file; its limits are the ceiling")
+	f.StringVar(&o.contract, "contract", "", "the contract file, which must be given; its limits are the ceiling")
 	f.StringVar(&o.listen, "listen", "", "where robots reach it (default: a unix socket of this user)")
 	f.StringVar(&o.operator, "operator", "", "where a person stops and resets it (default: a unix socket of this user)")
 	f.StringVar(&o.latchFile, "latch-file", "", "where the stop latch outlives the process (default: in the user's state folder)")
@@ -75,9 +75,11 @@ in another language that way). Addresses are unix:PATH or a loopback HOST:PORT.`
 	f.StringVar(&o.labSocket, "lab-socket", "", "serve set-up, truth and lockstep to an evaluation here")
 	f.StringVar(&o.plantLab, "plant-lab", "", "the plant's lab socket: its world and its time are an evaluation's, which comes in by --lab-socket; no latch is kept")
 	f.BoolVar(&o.owned, "owned", false, "end when standard input does, which is when the process that started it is gone")
-	_ = c.MarkFlagRequired("contract")
 	return c
 }
+
+// driverNames are the drivers there are.
+const driverNames = "sim, or remote with --plant ADDR"
 
 // untilEOF is a context that ends with the reader.
 func untilEOF(ctx context.Context, r io.Reader) (context.Context, context.CancelFunc) {
@@ -89,18 +91,23 @@ func untilEOF(ctx context.Context, r io.Reader) (context.Context, context.Cancel
 	return ctx, cancel
 }
 
-func (o *driverOptions) validate() error {
+// validate refuses flags that cannot be meant; the error is bad input.
+func (o *driverOptions) validate() (err error) {
 	switch {
 	case o.name != "sim" && o.name != "remote":
-		return fmt.Errorf("there is no driver %q; there are: sim, remote", o.name)
+		err = fmt.Errorf("NAME: there is no driver %q; it is %s", o.name, driverNames)
+	case o.contract == "":
+		err = errors.New("--contract is missing: the contract file, such as robots/so101-tabletop.yaml; its limits are the driver's")
 	case o.name == "remote" && o.plant == "":
-		return errors.New("driver remote needs --plant, the address of the body")
+		err = errors.New("--plant is missing: driver remote stands in front of a body at that address, unix:PATH or HOST:PORT")
 	case o.labSocket != "" && o.plant != "" && o.plantLab == "":
-		return errors.New("--lab-socket: the plant is another process; give the flag to it, or name its own with --plant-lab")
+		err = errors.New("--lab-socket: the plant is another process; give the flag to it, or name its own with --plant-lab")
 	case o.plantLab != "" && (o.name != "sim" || o.plant == "" || o.labSocket == "" || o.latchFile != ""):
-		return errors.New("--plant-lab is for driver sim with --plant and --lab-socket, and without --latch-file")
+		err = errors.New("--plant-lab is for driver sim with --plant and --lab-socket, and without --latch-file")
+	default:
+		return checkAddresses("--listen", o.listen, "--operator", o.operator, "--plant", o.plant, "--lab-socket", o.labSocket, "--plant-lab", o.plantLab)
 	}
-	return nil
+	return badInput(err)
 }
 
 func (o *driverOptions) fill(robot string) error {
@@ -156,23 +163,25 @@ func ownBody(ctx context.Context, k *contract.Contract, o driverOptions, out, er
 		return ignoreEnd(ctx, err)
 	}
 	if err := s.guard().Recall(); err != nil {
-		return fmt.Errorf("latch file: %w", err)
+		return badInput(fmt.Errorf("--latch-file %s: %w", word(o.latchFile), err))
 	}
-	services := []service{{o.listen, remote.DriverHandlerOf(s, k.Hash())}, {o.operator, remote.OperatorHandler(s)}}
-	says := fmt.Sprintf("driver %s: %s; stop and reset: %s; %s", o.name, o.listen, o.operator, latchWords(s.Latch()))
+	services := []service{{"--listen", o.listen, remote.DriverHandlerOf(s, k.Hash())}, {"--operator", o.operator, remote.OperatorHandler(s)}}
+	says := fmt.Sprintf("driver %s: %s; stop and reset: %s; %s", o.name, o.listen, o.operator, latchWords(s.Latch(), o.operator))
 	if o.labSocket != "" {
-		services = append(services, service{o.labSocket, remote.LabHandler(plant.Serve(s))})
+		services = append(services, service{"--lab-socket", o.labSocket, remote.LabHandler(plant.Serve(s))})
 		says += "; lab: " + o.labSocket
 	}
 	ready := func() error { _, err := fmt.Fprintln(out, says); return err }
 	return together(ctx, services, ready, func(ctx context.Context) error { return s.run(ctx, errOut) })
 }
 
-func latchWords(l body.Latch) string {
+// latchWords says how a latch stands, and how a person opens it at this address.
+func latchWords(l body.Latch, operator string) string {
 	if !l.Stopped {
 		return "ready"
 	}
-	return fmt.Sprintf("stopped, number %d (%s)", l.Number, l.Reason)
+	_ = wholePath(&operator) // a path that cannot be made whole is shown as it was given
+	return fmt.Sprintf("stopped, number %d (%s); to permit motion: interlock reset %d --operator %s", l.Number, shown(l.Reason), l.Number, word(operator))
 }
 
 // openRetry is the pause between two attempts to open a body that is not there yet.

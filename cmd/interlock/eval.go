@@ -85,7 +85,7 @@ outside an evaluation, and the agents reach the robot over a socket. Time is the
 plant's and moves as the robot asks for it, so the same suite has the same table
 and outcome_signature as in one process. They end with eval, however it ends.`,
 		Example: "  interlock eval suites/moves.yaml --agents careful,overclaimer --gate both\n  interlock eval suites/seven.yaml --gate on --processes",
-		Args:    args(cobra.ExactArgs(1)),
+		Args:    takes(argument{name: "SUITE", says: "a suite file, such as suites/moves.yaml"}),
 		RunE: func(cmd *cobra.Command, a []string) error {
 			r, err := f.run(cmd.Context(), cmd.ErrOrStderr(), a[0])
 			return printRun(cmd.OutOrStdout(), &r, f.asJSON, eval.WriteTable, err)

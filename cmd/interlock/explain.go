@@ -34,7 +34,7 @@ Exit codes: 0 the call would be accepted, 2 bad text or arguments, 3 refused,
 6 a person is needed, 7 stopped.`,
 		Example: `  interlock explain '{"tool": "move_to", "arguments": {"x_cm": 20, "y_cm": 0, "z_cm": -5}}'
   interlock explain '{"tool": "pick", "arguments": {"name": "red cube"}}' --json`,
-		Args: args(cobra.ExactArgs(1)),
+		Args: takes(callArgument()),
 		RunE: func(cmd *cobra.Command, a []string) error {
 			c, _, err := loadContract(contractName)
 			if err != nil {

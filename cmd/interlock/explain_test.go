@@ -115,7 +115,7 @@ func TestInit(t *testing.T) {
 func TestChatBadInput(t *testing.T) {
 	for name, line := range map[string][]string{
 		"goal": {"chat", "--goal", "held(red)"}, "model": {"chat", "--model", "nobody"}, "persona": {"chat", "--model", "scripted:nobody"},
-		"contract": {"chat", "--contract", "nowhere.yaml"}, "no stop word": {"chat", "--stop-words", " "}, "no patience": {"chat", "--model-timeout", "0s"}, "arguments": {"chat", "hello"},
+		"contract": {"chat", "--contract", "nowhere.yaml"}, "no stop word": {"chat", "--stop-words", " "}, "no patience": {"chat", "--model-timeout", "0s"}, "arguments": {"chat", "pick up the red cube"},
 	} {
 		if code, out, errOut := command(t, line...); code != exitBadInput || out != "" || errOut == "" {
 			t.Errorf("%s: exit %d, %q %q", name, code, out, errOut)

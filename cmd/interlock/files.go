@@ -76,10 +76,10 @@ func loadTrial(name, contractName string) (t trial, err error) {
 // keep writes the trial's files into a run's folder, so that the run can be replayed whatever becomes of the originals.
 func (t *trial) keep(dir string) error {
 	if entries, err := os.ReadDir(dir); err == nil && len(entries) > 0 {
-		return badInput(fmt.Errorf("%s is not empty; a run is saved in a folder of its own", dir))
+		return badInput(fmt.Errorf("--out: %s is not empty; a run is saved in a folder of its own", dir))
 	}
 	if err := os.MkdirAll(filepath.Join(dir, tracesFolder), 0o755); err != nil {
-		return err
+		return badInput(fmt.Errorf("--out: %w", err))
 	}
 	return errors.Join(
 		os.WriteFile(filepath.Join(dir, suiteCopy), t.suiteText, 0o644),

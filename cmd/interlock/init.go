@@ -29,7 +29,7 @@ simulator plays it, with a comment beside every choice. It never overwrites a fi
 		Example: `  interlock init my-robot.yaml
   interlock check my-robot.yaml
   interlock chat --contract my-robot.yaml`,
-		Args: args(cobra.MaximumNArgs(1)),
+		Args: takes(argument{"FILE", "the file to write, or - to print it", true}),
 		RunE: func(cmd *cobra.Command, a []string) error {
 			file := "robot.yaml"
 			if len(a) == 1 {
@@ -54,12 +54,12 @@ func initFile(out io.Writer, file string) error {
 		return badInput(fmt.Errorf("%s exists already; init overwrites nothing", file))
 	}
 	if err != nil {
-		return badInput(err)
+		return badInput(fmt.Errorf("FILE: %w", err))
 	}
 	_, err = f.Write(draft)
 	if err = errors.Join(err, f.Close()); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(out, "wrote %s; next:\n  interlock check %s\n  interlock chat --contract %s\n", shown(file), shown(file), shown(file))
+	_, err = fmt.Fprintf(out, "wrote %s; next:\n  interlock check %s\n  interlock chat --contract %s\n", shown(file), shown(word(file)), shown(word(file)))
 	return err
 }

@@ -50,7 +50,7 @@ func newLabRobot() *cobra.Command {
 		Use:    "lab-robot",
 		Short:  "Be the robot of an evaluation that runs it as a process",
 		Hidden: true,
-		Args:   args(cobra.NoArgs),
+		Args:   takes(),
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 			defer stop()

@@ -51,6 +51,7 @@ func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 	root.SetArgs(args)
 	root.SetOut(out)
 	root.SetErr(errOut)
+	strictCompletion(root)
 	err := root.ExecuteContext(ctx)
 	if err == nil {
 		return exitFine
@@ -75,38 +76,21 @@ func newRoot() *cobra.Command {
 The model picks a verb; Interlock decides whether it may run, moves the robot,
 measures what happened, and keeps the record.
 
+ROBOT is a robot's name or address. It is always the last argument and may be left
+out where there is one robot only; --robot ROBOT says the same.
+
 Exit codes: 0 done or fine, 1 our error, 2 bad input, 3 refused, 4 not done,
 5 unverified, 6 a person is needed, 7 stopped.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Args:          cobra.ArbitraryArgs,
-		RunE: func(c *cobra.Command, a []string) error {
-			if len(a) == 0 {
-				return c.Help()
-			}
-			near := ""
-			for c.SuggestionsMinimumDistance = 1; near == "" && c.SuggestionsMinimumDistance <= 2; c.SuggestionsMinimumDistance++ {
-				if s := c.SuggestionsFor(a[0]); len(s) > 0 {
-					near = "; did you mean " + s[0] + "?"
-				}
-			}
-			return badInput(fmt.Errorf("there is no command %q%s (interlock --help lists them)", a[0], near))
-		},
+		RunE:          group,
 	}
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return badInput(err) })
+	root.SetFlagErrorFunc(flagFault)
+	root.SetHelpCommand(newHelp())
 	root.AddCommand(
 		newApprove(), newAudit(), newBodytest(), newBench(), newCall(), newCancel(), newChat(), newCheck(), newDemo(), newDescribe(), newDriver(), newEval(), newEvents(),
 		newExplain(), newInit(), newLabRobot(), newMissions(), newPlant(), newRead(), newReplay(), newReport(), newReset(), newResolve(), newRobot(), newRobots(), newStop(), newTake(), newVersion(),
 	)
 	return root
-}
-
-// args wraps a cobra argument check so that a violation exits as bad input.
-func args(check cobra.PositionalArgs) cobra.PositionalArgs {
-	return func(c *cobra.Command, a []string) error {
-		if err := check(c, a); err != nil {
-			return badInput(err)
-		}
-		return nil
-	}
 }

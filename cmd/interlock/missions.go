@@ -22,47 +22,127 @@ const soFar = 300 * time.Millisecond
 
 func refusals(err error) (l reject.List, is bool) { return l, errors.As(err, &l) && len(l) > 0 }
 
+// Where the state of a mission comes from.
+const (
+	fromRobot  = "robot"
+	fromRecord = "record" // what the robot had written down: it does not answer, or does not keep the mission any more
+)
+
 // missionState is a mission as `interlock missions` finds it.
 type missionState struct {
 	begun
-	State  string `json:"state"` // the last event's kind, in small letters; unknown: the robot does not keep it any more
+	State  string `json:"state"` // the last event's kind, in small letters; intended: there is none on record yet
 	Reason string `json:"reason,omitempty"`
 	Final  bool   `json:"final"`
+	Source string `json:"source"`           // fromRobot or fromRecord
+	Record uint64 `json:"record,omitempty"` // from the record: the number of the line that says so
+	Says   string `json:"says,omitempty"`   // why it is not the robot's own word
 }
 
 func newMissions() *cobra.Command {
 	var f robotFlags
 	c := &cobra.Command{
-		Use:   "missions",
-		Short: "List the latest missions of a running robot, newest last",
-		Args:  args(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			e, err := find(f.robot)
+		Use:   "missions [ROBOT]",
+		Short: "List the latest missions of a robot, newest last",
+		Long: `Missions lists the latest missions of a robot of this user and how each stands. A
+robot that does not answer, or has ended, has its record: then the list says so, and
+beside each mission the number of the record that its state is from. What happened
+since is not known; interlock robots tells how the robot is.`,
+		Args: takes(robotArgument()),
+		RunE: func(cmd *cobra.Command, a []string) error {
+			who, err := f.of(a, 0)
 			if err != nil {
 				return err
 			}
-			list, err := begunOf(e)
+			e, err := withRecord(who)
 			if err != nil {
 				return err
 			}
-			l := newNamedLine(f.robot, f.tokenFile)
-			defer l.end()
-			for _, b := range list {
-				s := stateOfMission(cmd.Context(), l, b)
-				if f.asJSON {
-					err = printJSON(cmd.OutOrStdout(), s)
-				} else {
-					_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s  %-12s %s %s\n", b.At.Local().Format(time.TimeOnly), s.State, shown(b.Mission), shown(b.Capability+" "+b.Args))
-				}
-				if err != nil {
-					return err
-				}
-			}
-			return nil
+			return f.missions(cmd, e)
 		},
 	}
-	f.add(c, true)
+	f.add(c, 0)
 	return c
+}
+
+// withRecord is the robot that is meant, if it keeps a record here: one that runs, was left behind, or has ended.
+func withRecord(who string) (entry, error) {
+	e, err := find(who)
+	if err == nil {
+		if e.Audit == "" {
+			return e, badInput(fmt.Errorf("ROBOT: missions are listed for the robots of this user, by name, and %s is none", robotSaid(e.Name, e.Address)))
+		}
+		return e, nil
+	}
+	known, recordErr := auditDirs()
+	robots, robotsErr := entries()
+	switch dir := known[who]; {
+	case recordErr != nil || robotsErr != nil || who == "" && (len(robots) > 0 || len(known) != 1):
+		return e, err
+	case who == "":
+		for name, only := range known {
+			return entry{Name: name, Audit: only}, nil
+		}
+	case dir != "":
+		return entry{Name: who, Audit: dir}, nil
+	}
+	return e, err
+}
+
+func (f *robotFlags) missions(cmd *cobra.Command, e entry) error {
+	list, upTo, err := begunOf(e.Audit)
+	if err != nil {
+		return err
+	}
+	l := newNamedLine(e.Name, f.tokenFile)
+	defer l.end()
+	silent := silence(cmd.Context(), l, e)
+	if silent != "" && !f.asJSON {
+		if _, err := fmt.Fprintf(cmd.OutOrStdout(), "%s; what follows is from its record up to number %d\n", silent, upTo); err != nil {
+			return err
+		}
+	}
+	for _, b := range list {
+		s := b.onRecord(silent)
+		if silent == "" {
+			s = stateOfMission(cmd.Context(), l, b)
+		}
+		if err := f.printMission(cmd.OutOrStdout(), &s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// silence is why a robot does not speak for itself; empty: it does.
+func silence(ctx context.Context, l *namedLine, e entry) string {
+	if e.Address == "" {
+		return e.Name + " does not run"
+	}
+	ctx, done := context.WithTimeout(ctx, lineWithin)
+	defer done()
+	if _, err := l.Describe(ctx); err != nil {
+		if r, refused := refusals(err); refused {
+			return e.Name + " cannot say: " + shown(r[0].Says)
+		}
+		return e.Name + " does not answer: " + shown(err.Error())
+	}
+	return ""
+}
+
+func (f *robotFlags) printMission(out io.Writer, s *missionState) error {
+	if f.asJSON {
+		return printJSON(out, s)
+	}
+	text := fmt.Sprintf("%s  %-12s %s %s", s.At.Local().Format(time.TimeOnly), s.State, shown(s.Mission), shown(s.Capability+" "+s.Args))
+	if s.Reason != "" {
+		text += "  " + shown(s.Reason)
+	}
+	if s.Source == fromRecord {
+		text += fmt.Sprintf("  (record %d)", s.Record)
+	}
+	_, err := fmt.Fprintln(out, text)
+	return err
 }
 
 // begun is a mission that was begun, as the record tells it.
@@ -72,6 +152,9 @@ type begun struct {
 	Task       string    `json:"task,omitempty"`
 	Args       string    `json:"args"`
 	At         time.Time `json:"at"`
+
+	record uint64            // number of the line that last names it
+	last   *contractv1.Event // on record; nil: none
 }
 
 const (
@@ -79,43 +162,77 @@ const (
 	maxShownArgs = 512 // bytes of arguments that are shown
 )
 
-// begunOf is the list of the latest missions in the robot's record.
-func begunOf(e entry) (list []begun, err error) {
-	if e.Audit == "" {
-		return nil, badInput(errors.New("missions are listed for the robots of this user, by name"))
-	}
-	r, err := audit.NewReader(e.Audit)
+// begunOf is the list of the latest missions in a record, which is read up to the number upTo.
+func begunOf(dir string) (list []begun, upTo uint64, err error) {
+	r, err := audit.NewReader(dir)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
 	for {
 		line, err := r.Next()
 		if errors.Is(err, io.EOF) {
-			return list, nil
+			return list, upTo, nil
 		}
 		if err != nil {
-			return nil, err
+			return nil, 0, auditStatus(err)
 		}
-		if i := line.Record.GetIntent(); i != nil {
-			args := i.GetArgsJson()
-			at := time.UnixMilli(line.Record.GetWallMs())
-			list = append(list, begun{i.GetMissionId(), i.GetCapability(), i.GetTaskId(), string(args[:min(len(args), maxShownArgs)]), at})
-			list = list[max(0, len(list)-keptBegun):]
-		}
-		if v := line.Record.GetVoid(); v != nil {
-			list = slices.DeleteFunc(list, func(b begun) bool { return b.Mission == v.GetMissionId() })
-		}
+		list, upTo = withLine(list, line), line.Seq
 	}
 }
 
+// withLine is the list after one more line of the record.
+func withLine(list []begun, line *audit.Entry) []begun {
+	at := func(mission string) int {
+		return slices.IndexFunc(list, func(b begun) bool { return b.Mission == mission })
+	}
+	switch what := line.Record.GetWhat().(type) {
+	case *contractv1.AuditRecord_Intent:
+		i := what.Intent
+		args := i.GetArgsJson()
+		list = append(list, begun{
+			Mission: i.GetMissionId(), Capability: i.GetCapability(), Task: i.GetTaskId(), Args: string(args[:min(len(args), maxShownArgs)]),
+			At: time.UnixMilli(line.Record.GetWallMs()), record: line.Seq,
+		})
+		return list[max(0, len(list)-keptBegun):]
+	case *contractv1.AuditRecord_Event:
+		if i := at(what.Event.GetMissionId()); i >= 0 {
+			list[i].last, list[i].record = what.Event, line.Seq
+		}
+	case *contractv1.AuditRecord_Void:
+		if i := at(what.Void.GetMissionId()); i >= 0 {
+			return slices.Delete(list, i, i+1)
+		}
+	}
+	return list
+}
+
+// onRecord is the mission as it is on record, and why nothing newer is known.
+func (b begun) onRecord(says string) missionState {
+	s := missionState{begun: b, State: "intended", Source: fromRecord, Record: b.record, Says: says}
+	if b.last != nil {
+		s.told(b.last)
+	}
+	return s
+}
+
+func (s *missionState) told(e *contractv1.Event) {
+	s.State, s.Reason, s.Final = strings.ToLower(e.GetKind().String()), e.GetReason(), e.GetFinal()
+}
+
+// stateOfMission asks the robot, and falls back on the record for a mission that it says nothing of.
 func stateOfMission(ctx context.Context, l transport.Client, b begun) missionState {
-	s := missionState{begun: b, State: "unknown"}
+	s := missionState{begun: b, Source: fromRobot}
+	says := "the robot says nothing of it"
 	for e, err := range eventsSoFar(ctx, l, b.Mission, 1) {
 		if err != nil {
+			says = err.Error()
 			break
 		}
-		s.State, s.Reason, s.Final = strings.ToLower(e.GetKind().String()), e.GetReason(), e.GetFinal()
+		s.told(e)
+	}
+	if s.State == "" {
+		return b.onRecord(says)
 	}
 	return s
 }
@@ -137,128 +254,4 @@ func eventsSoFar(ctx context.Context, l transport.Client, mission string, from u
 			}
 		}
 	}
-}
-
-func newEvents() *cobra.Command {
-	var f robotFlags
-	var follow bool
-	var from uint64
-	c := &cobra.Command{
-		Use:   "events MISSION",
-		Short: "Print the events of a mission",
-		Long: `Events prints what happened to a mission, one line per event, without a gap. With
--f it follows the mission to its end, over connections that break.
-
-Exit codes with -f: that of the mission's end, 0 for measured success.`,
-		Args: args(cobra.ExactArgs(1)),
-		RunE: func(cmd *cobra.Command, a []string) error {
-			l := newNamedLine(f.robot, f.tokenFile)
-			defer l.end()
-			events := l.Events(cmd.Context(), &contractv1.EventsRequest{MissionId: a[0], FromSeq: max(1, from)})
-			if !follow {
-				events = eventsSoFar(cmd.Context(), l, a[0], max(1, from))
-			}
-			for e, err := range events {
-				if err != nil {
-					return lineStatus(err)
-				}
-				if err := f.print(cmd, e); err != nil {
-					return err
-				}
-				if e.GetFinal() && follow {
-					return endStatus(e)
-				}
-			}
-			if e := endOf(cmd.Context(), l, a[0]); follow && e != nil { // it had ended before what was asked for
-				return endStatus(e)
-			}
-			return nil
-		},
-	}
-	f.add(c, true)
-	c.Flags().BoolVarP(&follow, "follow", "f", false, "follow the mission to its end")
-	c.Flags().Uint64Var(&from, "from", 1, "the number of the first event to print")
-	return c
-}
-
-func (f *robotFlags) print(cmd *cobra.Command, e *contractv1.Event) error {
-	if f.asJSON {
-		return printJSON(cmd.OutOrStdout(), missionEvent(e))
-	}
-	text := fmt.Sprintf("%4d  %8d ms  %s", e.GetSeq(), e.GetAtMs(), strings.ToLower(e.GetKind().String()))
-	for _, more := range []string{e.GetPhase(), e.GetReason(), e.GetFailure().GetReplanReason()} {
-		if more != "" {
-			text += "  " + shown(more)
-		}
-	}
-	_, err := fmt.Fprintln(cmd.OutOrStdout(), text)
-	return err
-}
-
-// endStatus is the exit code of a mission's end.
-func endStatus(e *contractv1.Event) error {
-	says := errors.New("the mission ended " + strings.ToLower(e.GetKind().String()) + ": " + e.GetReason())
-	codes := map[contractv1.EventKind]int{contractv1.EventKind_UNVERIFIED: exitUnverified, contractv1.EventKind_ABORTED: exitStopped}
-	switch code, known := codes[e.GetKind()]; {
-	case e.GetKind() == contractv1.EventKind_VERIFIED:
-		return nil
-	case known:
-		return exitStatus{code, says}
-	}
-	return exitStatus{exitNotDone, says}
-}
-
-// endOf is the last word of a mission that has had it; nil: it has not, or is not known.
-func endOf(ctx context.Context, l transport.Client, mission string) (end *contractv1.Event) {
-	for e, err := range eventsSoFar(ctx, l, mission, 1) {
-		if err == nil && e.GetFinal() {
-			end = e
-		}
-	}
-	return end
-}
-
-func newCancel() *cobra.Command {
-	var f robotFlags
-	c := &cobra.Command{
-		Use:   "cancel MISSION",
-		Short: "End a mission, and wait until standstill was measured",
-		Long: `Cancel ends a mission the way its capability says, and follows it to its end:
-"cancelled" means that standstill was measured. "interlock stop" always works.
-
-Exit codes: 0 cancelled, or ended by itself before; 3 refused; 7 aborted.`,
-		Args: args(cobra.ExactArgs(1)),
-		RunE: func(cmd *cobra.Command, a []string) error {
-			l := newNamedLine(f.robot, f.tokenFile)
-			defer l.end()
-			ack, err := l.Cancel(cmd.Context(), &contractv1.CancelRequest{MissionId: a[0]})
-			if err != nil {
-				return lineStatus(err)
-			}
-			if r := ack.GetRejections(); !ack.GetAccepted() && len(r) > 0 {
-				if e := endOf(cmd.Context(), l, a[0]); e != nil { // there is nothing left to end
-					return f.print(cmd, e)
-				}
-				return exitStatus{reject.ExitCode(reject.Code(r[0].GetCode())), errors.New(r[0].GetCode() + ": " + r[0].GetSays())}
-			}
-			for e, err := range l.Events(cmd.Context(), &contractv1.EventsRequest{MissionId: a[0], FromSeq: 1}) {
-				if r, refused := refusals(err); refused && r.Has(reject.NotInEnum) {
-					_, err = fmt.Fprintln(cmd.OutOrStdout(), shown(a[0])+" had not begun, and will not")
-					return err
-				}
-				if err != nil {
-					return lineStatus(err)
-				}
-				if e.GetFinal() {
-					if err := f.print(cmd, e); err != nil || e.GetKind() == contractv1.EventKind_CANCELLED {
-						return err
-					}
-					return endStatus(e)
-				}
-			}
-			return nil
-		},
-	}
-	f.add(c, true)
-	return c
 }

@@ -20,11 +20,14 @@ import (
 
 // personFlags are what every command takes that acts for a person at the robot itself.
 type personFlags struct {
-	robot, person, by string
-	asJSON            bool
+	robotChoice
+	person, by string
+	asJSON     bool
 }
 
-func (f *personFlags) add(c *cobra.Command) {
+// add adds them; n is the place of ROBOT among the arguments, and complete completes what stands before it.
+func (f *personFlags) add(c *cobra.Command, n int, complete cobra.CompletionFunc) {
+	f.robotChoice.add(c, n, complete)
 	c.Flags().StringVar(&f.person, "person", "", "where the robot hears a person, unix:PATH (default: where the robot's name leads to)")
 	c.Flags().StringVar(&f.by, "by", "", "who you are, as the record is to name you (default: your user's name)")
 	c.Flags().BoolVar(&f.asJSON, "json", false, "print JSON")
@@ -45,16 +48,24 @@ func (f *personFlags) who() string {
 type personLine struct {
 	*operator.Client
 	robot, addr string
-	argument    string // what names the robot in a command line, with a blank behind it
+	argument    string // what names the robot at the end of a command line, with a blank before it
 }
 
-// line is the line to the robot that is meant. Nothing is asked yet.
-func (f *personFlags) line(who string) (*personLine, error) {
+// line is the line to the robot that the arguments from number n on mean. Nothing is asked yet.
+func (f *personFlags) line(a []string, n int) (*personLine, error) {
+	who, err := f.of(a, n)
+	if err != nil {
+		return nil, err
+	}
+	return f.lineTo(who)
+}
+
+func (f *personFlags) lineTo(who string) (*personLine, error) {
 	if f.person != "" {
 		if !strings.HasPrefix(f.person, "unix:") {
 			return nil, badInput(fmt.Errorf("--person %q is no unix:PATH; a person is heard nowhere else", f.person))
 		}
-		return &personLine{operator.Dial(f.person), who, f.person, "--person " + f.person + " "}, nil
+		return &personLine{operator.Dial(f.person), who, f.person, " --person " + word(f.person)}, nil
 	}
 	e, err := find(who)
 	if err != nil {
@@ -65,9 +76,9 @@ func (f *personFlags) line(who string) (*personLine, error) {
 		return nil, err
 	}
 	if addr == "" {
-		return nil, badInput(fmt.Errorf("it is not known where %s hears a person; --person ADDR says it", robotSaid(e.Name, e.Address)))
+		return nil, badInput(fmt.Errorf("it is not known where %s hears a person; --person unix:PATH says it", robotSaid(e.Name, e.Address)))
 	}
-	return &personLine{operator.Dial(addr), e.Name, addr, e.Name + " "}, nil
+	return &personLine{operator.Dial(addr), e.Name, addr, " " + e.Name}, nil
 }
 
 func robotSaid(name, addr string) string {
@@ -143,15 +154,6 @@ func completeRobots(*cobra.Command, []string, string) ([]string, cobra.ShellComp
 		names = append(names, e.Name)
 	}
 	return names, cobra.ShellCompDirectiveNoFileComp
-}
-
-func completeFirst(complete cobra.CompletionFunc) cobra.CompletionFunc {
-	return func(c *cobra.Command, a []string, typed string) ([]string, cobra.ShellCompDirective) {
-		if len(a) > 0 {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
-		return complete(c, a, typed)
-	}
 }
 
 // soon bounds what is asked for a completion.

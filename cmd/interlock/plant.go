@@ -26,7 +26,7 @@ No robot opens that socket.
 Addresses are unix:PATH or a loopback HOST:PORT.`,
 		Example: `  interlock plant --contract robots/so101-tabletop.yaml --listen unix:plant.sock
   interlock driver sim --contract robots/so101-tabletop.yaml --plant unix:plant.sock`,
-		Args: args(cobra.NoArgs),
+		Args: takes(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg := sim.DefaultConfig()
 			if contractFile != "" {
@@ -36,6 +36,9 @@ Addresses are unix:PATH or a loopback HOST:PORT.`,
 				}
 				cfg = tableFor(k, [2]float64{0.22, 0.03})
 			}
+			if err := checkAddresses("--listen", listen, "--lab-socket", labSocket); err != nil {
+				return err
+			}
 			if err := orElse(&listen, runtimeAddr, "plant"); err != nil {
 				return err
 			}
@@ -43,10 +46,10 @@ Addresses are unix:PATH or a loopback HOST:PORT.`,
 			if err != nil {
 				return err
 			}
-			services := []service{{listen, remote.DriverHandler(p)}}
+			services := []service{{"--listen", listen, remote.DriverHandler(p)}}
 			says := "plant: " + listen
 			if labSocket != "" {
-				services = append(services, service{labSocket, remote.LabHandler(plant.Serve(p))})
+				services = append(services, service{"--lab-socket", labSocket, remote.LabHandler(plant.Serve(p))})
 				says += "; lab: " + labSocket
 			}
 			ready := func() error { _, err := fmt.Fprintln(cmd.OutOrStdout(), says); return err }

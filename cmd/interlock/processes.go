@@ -17,6 +17,7 @@ import (
 
 // service is one listener of a process.
 type service struct {
+	flag    string // that names the address
 	addr    string
 	handler http.Handler
 }
@@ -32,7 +33,7 @@ func together(ctx context.Context, services []service, ready func() error, work 
 	for _, s := range services {
 		l, listenErr := remote.Listen(s.addr)
 		if listenErr != nil {
-			return listenErr
+			return badInput(fmt.Errorf("%s %s: %w", s.flag, word(s.addr), listenErr))
 		}
 		defer func() { _ = l.Close() }()
 		runs = append(runs, func(ctx context.Context) error { return remote.Serve(ctx, l, s.handler) })

@@ -39,7 +39,7 @@ model and grammar with their counts.
 Exit codes: 0 calls, no call, or a corpus; 2 the text is refused or the file bad.`,
 		Example: `  echo '{"tool": "home", "arguments": {},}' | interlock read -
   interlock read --corpus outputs.jsonl --profile action`,
-		Args: args(cobra.MaximumNArgs(1)),
+		Args: takes(argument{"FILE", "a file with a model's raw text, or - for standard input", true}),
 		RunE: func(cmd *cobra.Command, a []string) error {
 			offer, err := f.offer()
 			if err != nil {

@@ -27,7 +27,7 @@ every call anew. It prints each verdict beside the recorded one.
 
 Exit codes: 0 every verdict is the same, 2 no such run or episode, 4 one differs.`,
 		Example: "  interlock demo --out run && interlock replay run move-floor/repairer/on/s0/r0",
-		Args:    args(cobra.ExactArgs(2)),
+		Args:    takes(runArgument(), argument{name: "EPISODE", says: "the id of an episode, such as move-floor/repairer/on/s0/r0"}),
 		RunE: func(cmd *cobra.Command, a []string) error {
 			run, err := eval.LoadRun(a[0])
 			if err != nil {

@@ -19,7 +19,7 @@ func newReport() *cobra.Command {
 beside it: claims against facts, the timeline of an episode, and the worst
 seeds with the command that replays each. The page needs nothing else.`,
 		Example: "  interlock eval suites/seven.yaml --out run && interlock report run",
-		Args:    args(cobra.ExactArgs(1)),
+		Args:    takes(runArgument()),
 		RunE: func(cmd *cobra.Command, a []string) error {
 			r, err := eval.LoadRun(a[0])
 			if err != nil {

@@ -29,24 +29,21 @@ func newResolve() *cobra.Command {
 	var f personFlags
 	var note string
 	c := &cobra.Command{
-		Use:   "resolve TASK achieved|not_achieved",
+		Use:   "resolve TASK achieved|not_achieved [ROBOT]",
 		Short: "Write a person's word beside a task's verdict",
 		Long: `Resolve is for a task that could not be measured, or that needs a person: your word
 is recorded beside the verdict. It never changes the verdict: "done" is measured.
 
 Exit codes: 0 written, 2 no such task, 3 refused.`,
-		Args: args(cobra.ExactArgs(2)),
-		ValidArgsFunction: func(_ *cobra.Command, a []string, _ string) ([]string, cobra.ShellCompDirective) {
-			if len(a) != 1 {
-				return nil, cobra.ShellCompDirectiveNoFileComp
-			}
-			return []string{wordAchieved, wordNotAchieved}, cobra.ShellCompDirectiveNoFileComp
-		},
+		Args: takes(
+			argument{name: "TASK", says: "the id of a task, such as task-1; interlock audit show --kind task lists them"},
+			argument{name: "achieved|not_achieved", says: "one of these two words"}, robotArgument(),
+		),
 		RunE: func(cmd *cobra.Command, a []string) error {
 			if a[1] != wordAchieved && a[1] != wordNotAchieved {
-				return badInput(fmt.Errorf("%q is neither %s nor %s", a[1], wordAchieved, wordNotAchieved))
+				return badInput(fmt.Errorf("achieved|not_achieved: %q is neither %s nor %s", a[1], wordAchieved, wordNotAchieved))
 			}
-			l, err := f.line(f.robot)
+			l, err := f.line(a, 2)
 			if err != nil {
 				return err
 			}
@@ -64,10 +61,13 @@ Exit codes: 0 written, 2 no such task, 3 refused.`,
 			return err
 		},
 	}
-	f.add(c)
-	c.Flags().StringVar(&f.robot, "robot", "", "the robot's name or address (default: the only one there is)")
+	f.add(c, 2, func(_ *cobra.Command, a []string, _ string) ([]string, cobra.ShellCompDirective) {
+		if len(a) == 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return []string{wordAchieved, wordNotAchieved}, cobra.ShellCompDirectiveNoFileComp
+	})
 	c.Flags().StringVar(&note, "note", "", "what you saw, for the record")
-	_ = c.RegisterFlagCompletionFunc("robot", completeRobots) // the flag is there
 	return c
 }
 

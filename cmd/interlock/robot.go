@@ -57,7 +57,7 @@ can be written nothing moves; a stop always works. What needs a person waits for
 one (interlock approve).`,
 		Example: `  interlock robot robots/so101-tabletop.yaml
   interlock robot robots/so101-tabletop.yaml --driver unix:driver.sock --operator unix:operator.sock`,
-		Args: args(cobra.ExactArgs(1)),
+		Args: takes(contractArgument()),
 		RunE: func(cmd *cobra.Command, a []string) error {
 			o.contract = a[0]
 			k, _, err := loadContract(o.contract)
@@ -104,6 +104,9 @@ func (o *robotOptions) fill(robot string) error {
 		return err
 	}
 	if err := orElse(&o.operator, runtimeAddr, o.name+".operator"); err != nil {
+		return err
+	}
+	if err := checkAddresses("--listen", o.listen, "--driver", o.driver, "--operator", o.operator, "--plant", o.plant); err != nil {
 		return err
 	}
 	for _, addr := range []*string{&o.listen, &o.driver, &o.operator, &o.plant} { // others, in other folders, are told of them

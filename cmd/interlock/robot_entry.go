@@ -148,8 +148,8 @@ func find(who string) (entry, error) {
 			return e, badInput(fmt.Errorf("no robot %q of this user is known; interlock robots lists them", who))
 		}
 		return e, err
-	case who != "" && !strings.Contains(who, ":"):
-		return entry{}, badInput(fmt.Errorf("%q is neither a robot's name nor its address", who))
+	case who != "" && checkAddress("ROBOT", who) != nil:
+		return entry{}, badInput(fmt.Errorf("ROBOT: %q is neither a robot's name (interlock robots lists them) nor its address, HOST:PORT or unix:PATH", who))
 	}
 	list, err := entries()
 	if err != nil {
@@ -163,11 +163,11 @@ func find(who string) (entry, error) {
 	}
 	switch len(list) {
 	case 0:
-		return entry{}, badInput(errors.New("no robot of this user is known; interlock robot FILE starts one"))
+		return entry{}, badInput(errors.New("no robot of this user is known; " + startOne))
 	case 1:
 		return list[0], nil
 	}
-	return entry{}, badInput(fmt.Errorf("which robot? there are %s", namesOf(list)))
+	return entry{}, badInput(fmt.Errorf("which robot? ROBOT, the last argument, is missing: there are %s", namesOf(list)))
 }
 
 func namesOf(list []entry) string {

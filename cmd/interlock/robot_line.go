@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -50,7 +51,9 @@ func (l *namedLine) now() (transport.Client, error) {
 	}
 	o := connect.DialOptions{}
 	if e.TokenFile != "" {
-		if o.Token, err = connect.ReadToken(e.TokenFile); err != nil {
+		if o.Token, err = connect.ReadToken(e.TokenFile); err != nil && l.tokenFile != "" {
+			return nil, badInput(fmt.Errorf("--token-file: %w", err))
+		} else if err != nil {
 			return nil, err
 		}
 	}
@@ -63,6 +66,23 @@ func (l *namedLine) now() (transport.Client, error) {
 	}
 	l.at, l.client, l.closer = e, client, closer
 	return client, nil
+}
+
+// name is the robot's, for people.
+func (l *namedLine) name() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return cmp.Or(l.at.Name, l.who, "the robot")
+}
+
+// silent is nil, or why the robot does not answer.
+func (l *namedLine) silent(ctx context.Context) error {
+	ctx, done := context.WithTimeout(ctx, lineWithin)
+	defer done()
+	if _, err := l.Describe(ctx); !answers(err) {
+		return l.status(err)
+	}
+	return nil
 }
 
 func (l *namedLine) end() {

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"sync"
@@ -33,16 +35,17 @@ type robotState struct {
 }
 
 func newRobots() *cobra.Command {
+	var f robotChoice
 	var asJSON bool
 	c := &cobra.Command{
-		Use:   "robots",
-		Short: "List the robots of this user",
+		Use:   "robots [ROBOT]",
+		Short: "List the robots of this user, or one of them",
 		Long: `Robots lists the robots that were started by this user: running, waiting for their
-driver, stopped, or not answering any more. NAME can be used wherever a command
-takes a ROBOT.`,
-		Args: args(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			list, err := entries()
+driver, stopped, or not answering any more. Each begins with its name, which can be
+used wherever a command takes a ROBOT, and so can its address.`,
+		Args: takes(robotArgument()),
+		RunE: func(cmd *cobra.Command, a []string) error {
+			list, err := f.those(a)
 			if err != nil {
 				return err
 			}
@@ -63,19 +66,35 @@ takes a ROBOT.`,
 				}
 			}
 			if len(states) == 0 && !asJSON {
-				_, err = fmt.Fprintln(cmd.OutOrStdout(), "no robot of this user is known; interlock robot FILE starts one")
+				_, err = fmt.Fprintln(cmd.OutOrStdout(), "no robot of this user is known; "+startOne)
 			}
 			return err
 		},
 	}
+	f.add(c, 0, nil)
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per robot")
 	return c
+}
+
+// startOne is what a person without a robot can run.
+const startOne = "interlock robot robots/so101-tabletop.yaml starts one"
+
+// those are the robots that are meant: one, or all there are.
+func (r *robotChoice) those(a []string) ([]entry, error) {
+	switch who, err := r.of(a, 0); {
+	case err != nil:
+		return nil, err
+	case who != "":
+		e, err := find(who)
+		return []entry{e}, err
+	}
+	return entries()
 }
 
 // look asks a robot how it is.
 func look(ctx context.Context, e entry) robotState {
 	s := robotState{entry: e, State: "silent"}
-	l := newNamedLine(e.Name, "")
+	l := newNamedLine(cmp.Or(e.Name, e.Address), "")
 	defer l.end()
 	ctx, done := context.WithTimeout(ctx, lineWithin)
 	defer done()
@@ -103,7 +122,7 @@ func look(ctx context.Context, e entry) robotState {
 }
 
 func (s *robotState) text() string {
-	text := fmt.Sprintf("%s  %s", s.Name, s.State)
+	text := fmt.Sprintf("%s  %s", cmp.Or(s.Name, shown(s.Address)), s.State)
 	switch {
 	case s.Stop != 0:
 		text += fmt.Sprintf(" (stop %d: %s)", s.Stop, shown(s.Says))
@@ -120,24 +139,22 @@ func (s *robotState) text() string {
 
 // robotFlags are what every command that talks to a robot takes.
 type robotFlags struct {
-	robot, tokenFile string
-	asJSON           bool
+	robotChoice
+	tokenFile string
+	asJSON    bool
 }
 
-func (f *robotFlags) add(c *cobra.Command, robot bool) {
-	if robot {
-		c.Flags().StringVar(&f.robot, "robot", "", "the robot's name or address (default: the only one there is)")
-	}
+// add adds them; n is the place of ROBOT among the arguments.
+func (f *robotFlags) add(c *cobra.Command, n int) {
+	f.robotChoice.add(c, n, nil)
 	c.Flags().StringVar(&f.tokenFile, "token-file", "", "the token's file (default: the one the robot's name leads to)")
 	c.Flags().BoolVar(&f.asJSON, "json", false, "print JSON")
 }
 
-// first is the one argument that may be left out.
-func first(a []string) string {
-	if len(a) == 0 {
-		return ""
-	}
-	return a[0]
+// line is the line to the robot that is meant. Nothing is asked yet.
+func (f *robotFlags) line(a []string, n int) (*namedLine, error) {
+	who, err := f.of(a, n)
+	return newNamedLine(who, f.tokenFile), err
 }
 
 type describedVerb struct {
@@ -174,13 +191,16 @@ func newDescribe() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "describe [ROBOT]",
 		Short: "Print what a running robot offers, and what it withdrew",
-		Args:  args(cobra.MaximumNArgs(1)),
+		Args:  takes(robotArgument()),
 		RunE: func(cmd *cobra.Command, a []string) error {
-			l := newNamedLine(first(a), f.tokenFile)
+			l, err := f.line(a, 0)
+			if err != nil {
+				return err
+			}
 			defer l.end()
 			m, err := l.Describe(cmd.Context())
 			if err != nil {
-				return lineStatus(err)
+				return l.status(err)
 			}
 			if f.asJSON {
 				return printJSON(cmd.OutOrStdout(), describedOf(m))
@@ -189,7 +209,7 @@ func newDescribe() *cobra.Command {
 			return err
 		},
 	}
-	f.add(c, false)
+	f.add(c, 0)
 	return c
 }
 
@@ -232,10 +252,15 @@ func describedText(m *contractv1.Manifest) string {
 	return text
 }
 
-// lineStatus gives an error of the line its exit code: that of the first refusal, where it is one.
-func lineStatus(err error) error {
-	if l, is := refusals(err); is {
-		return exitStatus{reject.ExitCode(l[0].Code), err}
+// status gives an error of the line its exit code: that of the first refusal, where it is one. A robot that does not
+// answer is said to do so.
+func (l *namedLine) status(err error) error {
+	if list, is := refusals(err); is {
+		return exitStatus{reject.ExitCode(list[0].Code), err}
 	}
-	return err
+	var told exitStatus
+	if err == nil || errors.As(err, &told) || errors.Is(err, context.Canceled) {
+		return err
+	}
+	return fmt.Errorf("%s does not answer (interlock robots tells how it is): %w", l.name(), err)
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"net"
 	"os"
 	"path/filepath"
@@ -29,7 +30,7 @@ const operatorSuffix = ".operator"
 // run, or ever have run: the driver's own socket is enough.
 func operators(who, addr string) (list map[string]string, err error) {
 	if addr != "" {
-		return map[string]string{orNone(who): addr}, nil
+		return map[string]string{who: addr}, checkAddress("--operator", addr)
 	}
 	known, err := knownOperators()
 	switch {
@@ -89,9 +90,12 @@ type stopSaid struct {
 	Number   uint64 `json:"number,omitempty"`
 	Durable  bool   `json:"durable"`
 	Says     string `json:"says,omitempty"`
+
+	byAddress bool // the address was given, and the name may lead elsewhere, or nowhere
 }
 
 func newStop() *cobra.Command {
+	var f robotChoice
 	var operator, reason string
 	var asJSON bool
 	c := &cobra.Command{
@@ -102,33 +106,43 @@ or lease is needed for it. "interlock reset N" permits motion again.
 
 ` + notEstop + `
 
-Exit codes: 0 every driver confirmed it, 1 one did not: use the robot's own switch.`,
-		Args: args(cobra.MaximumNArgs(1)),
+Exit codes: 0 every driver confirmed it, 1 one did not: use the robot's own switch;
+2 it is not known which robot is meant, and nothing was stopped.`,
+		Args: takes(robotArgument()),
 		RunE: func(cmd *cobra.Command, a []string) error {
-			list, err := operators(first(a), operator)
+			who, err := f.of(a, 0)
 			if err != nil {
-				return err
+				return notStopped(err)
+			}
+			list, err := operators(who, operator)
+			if err != nil {
+				return notStopped(err)
 			}
 			if len(list) == 0 {
-				return badInput(errors.New("no robot and no driver of this user is known; --operator ADDR names one"))
+				return notStopped(badInput(errors.New("no robot and no driver of this user is known; --operator ADDR names one")))
 			}
 			said := stopAll(cmd.Context(), list, reason)
 			for _, s := range said {
+				s.byAddress = operator != ""
 				if err := s.print(cmd.OutOrStdout(), asJSON); err != nil {
 					return err
 				}
 			}
 			if i := slices.IndexFunc(said, func(s stopSaid) bool { return !s.Stopped }); i >= 0 {
-				return fmt.Errorf("NOT STOPPED: the driver of %s did not confirm it; use the robot's own switch", said[i].Robot)
+				return fmt.Errorf("NOT STOPPED: %s did not confirm it; use the robot's own switch", said[i].driver())
 			}
 			return nil
 		},
 	}
+	f.add(c, 0, nil)
 	c.Flags().StringVar(&operator, "operator", "", "the driver's operator address")
 	c.Flags().StringVar(&reason, "reason", "interlock stop", "what the latch is to say")
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per robot")
 	return c
 }
+
+// notStopped says first what matters most about a stop that could not even be tried.
+func notStopped(err error) error { return fmt.Errorf("NOT STOPPED: %w", err) }
 
 // stopAll stops them all at once.
 func stopAll(ctx context.Context, list map[string]string, reason string) []stopSaid {
@@ -170,49 +184,80 @@ func (s *stopSaid) print(out io.Writer, asJSON bool) (err error) {
 	case asJSON:
 		return printJSON(out, s)
 	case !s.Stopped:
-		_, err = fmt.Fprintf(out, "%s: NOT CONFIRMED: %s\n", s.Robot, shown(s.Says))
+		_, err = fmt.Fprintf(out, "%s: NOT CONFIRMED: %s\n", s.name(), shown(s.Says))
 	default:
-		_, err = fmt.Fprintf(out, "%s: stopped, number %d. To permit motion again: interlock reset %d %s\n", s.Robot, s.Number, s.Number, s.Robot)
+		_, err = fmt.Fprintf(out, "%s: stopped, number %d. To permit motion again: %s\n", s.name(), s.Number, s.resetting())
 	}
 	return err
 }
 
+// name is the robot's, for people; without one it is where its driver is stopped.
+func (s *stopSaid) name() string { return driverSaid(s.Robot, s.Operator) }
+
+func (s *stopSaid) driver() string {
+	if s.Robot != "" {
+		return "the driver of " + s.Robot
+	}
+	return s.name()
+}
+
+func driverSaid(robot, operator string) string {
+	if robot != "" {
+		return robot
+	}
+	return "the driver at " + operator
+}
+
+// resetting is the command that resets the stop, whole.
+func (s *stopSaid) resetting() string {
+	if s.Robot == "" || s.byAddress {
+		return fmt.Sprintf("interlock reset %d --operator %s", s.Number, word(s.Operator))
+	}
+	return fmt.Sprintf("interlock reset %d %s", s.Number, word(s.Robot))
+}
+
 func newReset() *cobra.Command {
+	var f robotChoice
 	var operator string
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "reset N [ROBOT]",
 		Short: "Permit motion again after stop number N; nothing is restarted",
-		Args:  args(cobra.RangeArgs(1, 2)),
+		Args:  takes(argument{name: "N", says: "the number of the stop; interlock robots tells it, and so does the stop itself"}, robotArgument()),
 		RunE: func(cmd *cobra.Command, a []string) error {
 			number, err := strconv.ParseUint(a[0], 10, 64)
 			if err != nil {
-				return badInput(fmt.Errorf("%q is no number of a stop", a[0]))
+				return badInput(fmt.Errorf("reset N: %q is no number of a stop; interlock robots tells it, and so does the stop itself", a[0]))
 			}
-			list, err := operators(first(a[1:]), operator)
+			who, err := f.of(a, 1)
+			if err != nil {
+				return err
+			}
+			list, err := operators(who, operator)
 			if err != nil {
 				return err
 			}
 			if len(list) != 1 {
-				return badInput(fmt.Errorf("which robot? there are %d", len(list)))
+				return badInput(fmt.Errorf("which robot? ROBOT, the last argument, is missing: there are %s", orNone(strings.Join(slices.Sorted(maps.Keys(list)), ", "))))
 			}
 			for name, addr := range list {
 				err := distantLatch{func() (string, error) { return addr, nil }}.Reset(number)
 				var r reject.Rejection
 				switch {
 				case errors.As(err, &r):
-					return exitStatus{reject.ExitCode(r.Code), err}
+					return exitStatus{reject.ExitCode(r.Code), fmt.Errorf("%w; interlock robots tells the number", err)}
 				case err != nil:
 					return err
 				case asJSON:
 					return printJSON(cmd.OutOrStdout(), map[string]any{"robot": name, "reset": number})
 				}
-				_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: stop %d is reset: motion is permitted, nothing was restarted\n", name, number)
+				_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: stop %d is reset: motion is permitted, nothing was restarted\n", driverSaid(name, addr), number)
 				return err
 			}
 			return nil
 		},
 	}
+	f.add(c, 1, nil)
 	c.Flags().StringVar(&operator, "operator", "", "the driver's operator address")
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c

@@ -50,13 +50,12 @@ driver and latches.
 --release gives the robot back. Nothing is started by that.
 
 Exit codes: 0 taken or given back, 2 no such robot or take, 3 refused.`,
-		Args:              args(cobra.MaximumNArgs(1)),
-		ValidArgsFunction: completeFirst(completeRobots),
+		Args: takes(robotArgument()),
 		RunE: func(cmd *cobra.Command, a []string) error {
 			if epoch != 0 && !release {
 				return badInput(errors.New("--epoch says which take --release ends"))
 			}
-			l, err := f.line(first(a))
+			l, err := f.line(a, 0)
 			if err != nil {
 				return err
 			}
@@ -67,7 +66,7 @@ Exit codes: 0 taken or given back, 2 no such robot or take, 3 refused.`,
 			return f.take(cmd, l)
 		},
 	}
-	f.add(c)
+	f.add(c, 0, nil)
 	c.Flags().BoolVar(&release, "release", false, "give the robot back")
 	c.Flags().Uint64Var(&epoch, "epoch", 0, "with --release: the number of the take (default: the one that was made here)")
 	return c
@@ -79,7 +78,7 @@ func (f *personFlags) take(cmd *cobra.Command, l *personLine) error {
 		return l.status(err)
 	}
 	if err := l.remember(taken{f.who(), reply.GetEpoch(), time.Now()}); err != nil {
-		return fmt.Errorf("%s is taken, but that could not be remembered; give it back with --release --epoch %d: %w", l.name(), reply.GetEpoch(), err)
+		return fmt.Errorf("%s is taken, but that could not be remembered; give it back by: interlock take --release --epoch %d%s: %w", l.name(), reply.GetEpoch(), l.argument, err)
 	}
 	if f.asJSON {
 		return printSafe(cmd.OutOrStdout(), takeOf(l, reply))
@@ -91,7 +90,7 @@ func (f *personFlags) take(cmd *cobra.Command, l *personLine) error {
 	if m := reply.GetEndedMission(); m != "" {
 		text += "    mission " + shown(m) + " was ended\n"
 	}
-	_, err = io.WriteString(cmd.OutOrStdout(), text+"    to give it back: interlock take "+l.argument+"--release\n")
+	_, err = io.WriteString(cmd.OutOrStdout(), text+"    to give it back: interlock take --release"+l.argument+"\n")
 	return err
 }
 
@@ -141,7 +140,7 @@ func (l *personLine) noTake(ctx context.Context) error {
 	case by == "":
 		return badInput(fmt.Errorf("nobody has taken %s", l.name()))
 	default:
-		return badInput(fmt.Errorf("%s is taken by %s, and not from here; --epoch N names the take", l.name(), shown(by)))
+		return badInput(fmt.Errorf("%s is taken by %s, and not from here; interlock take --release --epoch N%s gives back the take of number N", l.name(), shown(by), l.argument))
 	}
 }
 

@@ -39,11 +39,18 @@ type Fault struct {
 }
 
 // Error makes a Fault usable where a function returns an error.
-func (f *Fault) Error() string {
-	if f.File == "" {
-		return fmt.Sprintf("%s: %s", f.Rule, f.Why)
+func (f *Fault) Error() string { return f.Place() + ": " + string(f.Rule) + ": " + f.Why }
+
+// Place says for people where it is: in which line of which file, or between lines, or that it is about the record as a
+// whole.
+func (f *Fault) Place() string {
+	switch {
+	case f.File == "":
+		return "the record as a whole"
+	case f.Line == 0:
+		return fmt.Sprintf("the end of %s, where record %d would stand", f.File, f.Seq)
 	}
-	return fmt.Sprintf("%s:%d: record %d: %s: %s", f.File, f.Line, f.Seq, f.Rule, f.Why)
+	return fmt.Sprintf("%s, line %d, record %d", f.File, f.Line, f.Seq)
 }
 
 func broken(rule Rule, format string, a ...any) *Fault {
@@ -58,7 +65,7 @@ type Broken struct {
 
 // Error says what is wrong and what a person can do.
 func (b *Broken) Error() string {
-	return fmt.Sprintf("the record in %s is broken at %s. A robot does not run on a broken record. Keep the folder as it is, look at it with "+
+	return fmt.Sprintf("the record in %s is broken: %s. A robot does not run on a broken record. Keep the folder as it is, look at it with "+
 		"'interlock audit verify %s', and have a person decide: moved away (mv %s %s.broken) it lets a new record begin, which knows none of the "+
 		"missions and approvals in the old one", b.Dir, b.Fault, b.Dir, b.Dir, b.Dir)
 }

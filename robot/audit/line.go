@@ -112,7 +112,7 @@ func readLine(b []byte) (l line, f *Fault) {
 	var text [hexSize]byte
 	hex.Encode(text[:], l.hash[:])
 	if !bytes.Equal(text[:], told) {
-		return l, broken(RuleHash, "its hash is %s, and it says %q", text[:12], told[:12])
+		return l, broken(RuleHash, "the line was changed: its bytes have the hash %s, and it says that they have %q", text[:], told)
 	}
 	if l.text, f = l.head(covered); f != nil {
 		return l, f

@@ -102,7 +102,8 @@ func (c *Client) Start(ctx context.Context, q *contractv1.StartRequest) (*contra
 		return nil, ErrClosed
 	}
 	l := c.waited(ctx, q.GetMissionId())
-	if l == nil {
+	waited := l != nil
+	if !waited {
 		got, err := c.AcquireLease(ctx, &contractv1.AcquireLeaseRequest{Resource: resource, Holder: c.holder})
 		switch {
 		case err != nil:
@@ -119,7 +120,7 @@ func (c *Client) Start(ctx context.Context, q *contractv1.StartRequest) (*contra
 	case err != nil: // nobody knows whether something moves; then it must not
 	case ack.GetAccepted() && !ack.GetDuplicate() && c.keep(q.GetMissionId(), l):
 		return ack, nil
-	case needsPerson(ack) && c.wait(q.GetMissionId(), l):
+	case (needsPerson(ack) || waited && passes(ack)) && c.wait(q.GetMissionId(), l):
 		return ack, nil
 	}
 	c.release(l)
@@ -133,12 +134,29 @@ func needsPerson(ack *contractv1.MissionAck) bool {
 	})
 }
 
+// passes reports whether a start is refused by nothing but what passes by itself, such as a stale reading. A start that waits
+// for a person waits through that: under another lease what the person allowed would be worth nothing.
+func passes(ack *contractv1.MissionAck) bool {
+	return len(ack.GetRejections()) > 0 && !slices.ContainsFunc(ack.GetRejections(), func(r *contractv1.Rejection) bool {
+		return r.GetRetry() != later || r.GetCode() == notLicensed
+	})
+}
+
+// Cancel implements transport.Client. A start that waits for a person is given up, and its lease is free at once.
+func (c *Client) Cancel(ctx context.Context, q *contractv1.CancelRequest) (*contractv1.CancelAck, error) {
+	if l := c.unwait(q.GetMissionId()); l != nil {
+		c.release(l)
+	}
+	return c.Client.Cancel(ctx, q)
+}
+
 // Words of a refusal, as reject spells them.
 const (
 	noLease       = "NO_LEASE"
 	needsApproval = "NEEDS_APPROVAL"
 	notLicensed   = "NOT_LICENSED"
 	afterOperator = "after_operator"
+	later         = "later"
 )
 
 // wait is a lease that is kept for the same start made again.
@@ -185,6 +203,19 @@ func (c *Client) wait(mission string, l *contractv1.Lease) bool {
 
 // waited is the lease that was kept for the start, renewed; nil: none was, or it is gone.
 func (c *Client) waited(ctx context.Context, mission string) *contractv1.Lease {
+	l := c.unwait(mission)
+	if l == nil {
+		return nil
+	}
+	r, err := c.RenewLease(ctx, &contractv1.RenewLeaseRequest{Lease: l}) // retries may be closer than renewals
+	if err != nil {
+		return nil
+	}
+	return r.GetLease()
+}
+
+// unwait ends the wait of a start, and returns the lease that was kept for it; nil: none is.
+func (c *Client) unwait(mission string) *contractv1.Lease {
 	c.mu.Lock()
 	w := c.waits[mission]
 	if w != nil {
@@ -195,11 +226,7 @@ func (c *Client) waited(ctx context.Context, mission string) *contractv1.Lease {
 	if w == nil {
 		return nil
 	}
-	r, err := c.RenewLease(ctx, &contractv1.RenewLeaseRequest{Lease: <-w.lease}) // retries may be closer than renewals
-	if err != nil {
-		return nil
-	}
-	return r.GetLease()
+	return <-w.lease
 }
 
 // without asks the robot all the same where it gave no lease: it may know better why the call is refused, or have started

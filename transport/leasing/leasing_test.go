@@ -34,7 +34,16 @@ const slow = `{"x_cm":20,"y_cm":5,"z_cm":15,"speed_mps":0.02}`
 // line is an in-process line that can be cut.
 type line struct {
 	transport.Client
-	cut atomic.Bool
+	cut   atomic.Bool
+	stale atomic.Int32 // so many starts are refused for a reading that is too old
+}
+
+// Start implements transport.Client.
+func (l *line) Start(ctx context.Context, q *contractv1.StartRequest) (*contractv1.MissionAck, error) {
+	if l.stale.Add(-1) >= 0 {
+		return &contractv1.MissionAck{Rejections: []*contractv1.Rejection{{Code: "STALE_FACT", Field: "objects", Retry: "later"}}}, nil
+	}
+	return l.Client.Start(ctx, q)
 }
 
 var errCut = errors.New("the line is cut")
@@ -254,4 +263,47 @@ func TestAStartThatNeedsAPersonKeepsItsLease(t *testing.T) {
 			ends(t, one, "m3")
 		})
 	}
+}
+
+// What passes by itself, such as a stale reading, does not end the wait for a person: it is the same request, under the same
+// lease, and the word that was given for it counts. One that is cancelled frees its lease at once.
+//
+// Verifies: U129
+func TestAWaitOutlastsWhatPassesAndEndsWithItsCancel(t *testing.T) {
+	const low = `{"x_cm":20,"y_cm":5,"z_cm":4}`
+	attended(t, func(t *testing.T, r *robot.Robot, broken *line, one, another *leasing.Client) {
+		start(t, one, "m1", low)
+		list, err := r.Person().ListPending(t.Context(), nil)
+		check(t, err)
+		p := list.GetPending()[0]
+		_, err = r.Person().Approve(t.Context(), &contractv1.ApproveRequest{Hash: p.GetHash(), Displayed: p.GetAct().GetDisplayed(), By: "ada"})
+		check(t, err)
+		broken.stale.Store(8)
+		for range 8 {
+			if ack := start(t, one, "m1", low); ack.GetAccepted() || ack.GetRejections()[0].GetCode() != "STALE_FACT" {
+				t.Fatal(ack)
+			}
+			time.Sleep(500 * time.Millisecond)
+		}
+		if ack := start(t, one, "m1", low); !ack.GetAccepted() {
+			t.Errorf("what a person allowed before the readings were stale: %v", ack)
+		}
+		ends(t, one, "m1")
+		synctest.Wait() // its lease is given back
+		start(t, one, "m2", low)
+		if _, err := one.Cancel(t.Context(), &contractv1.CancelRequest{MissionId: "m2"}); err != nil {
+			t.Error(err)
+		}
+		if ack := start(t, another, "m3", `{"x_cm":18,"y_cm":-5,"z_cm":12}`); !ack.GetAccepted() {
+			t.Errorf("right after a start that waited was cancelled: %v", ack)
+		}
+		ends(t, another, "m3")
+		synctest.Wait() // its lease is given back
+		broken.stale.Store(1) // one that waits for nobody keeps no lease
+		start(t, one, "m4", low)
+		if ack := start(t, another, "m5", `{"x_cm":20,"y_cm":5,"z_cm":15}`); !ack.GetAccepted() {
+			t.Errorf("after a start that was refused for a stale reading: %v", ack)
+		}
+		ends(t, another, "m5")
+	})
 }

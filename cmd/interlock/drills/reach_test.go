@@ -362,7 +362,7 @@ func TestNoMethodResetsAStop(t *testing.T) {
 		"driver":                 {socketClient(t, h.socket("driver"), true), driver},
 		"driver, guessed, lab's": {socketClient(t, h.socket("driver"), false), slices.Concat(guesses(), []string{"/interlock.driver.v1.Operator/Reset", "/interlock.driver.v1.Lab/SetUp"})},
 	} {
-		calls := scaled(t, 1200, 250_000)
+		calls := scaled(t, 1200, 500_000)
 		if strings.Contains(name, "guessed") {
 			calls = 20 * len(line.paths)
 		}
