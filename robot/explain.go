@@ -39,6 +39,7 @@ func (r *Robot) Explain(ctx context.Context, q *contractv1.StartRequest) (Explan
 		if c := r.cfg.Contract.Capability(q.GetCapability()); c == nil || !c.ReadOnly {
 			a.e.Before = r.mayMove(request)
 		}
+		a.e.Before = append(missing("capability", q.GetCapability(), "args_json", string(q.GetArgsJson())), a.e.Before...)
 		st := r.standing()
 		if c := r.cfg.Contract.Capability(q.GetCapability()); c != nil {
 			_, st.Held = r.mayHold(c.Holds, q.GetLease(), transport.PrincipalOf(ctx))

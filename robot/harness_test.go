@@ -116,7 +116,11 @@ func newRig(t *testing.T, s set) *rig {
 	r.client = inproc.New(r.robot)
 	ctx, cancel := context.WithCancel(context.Background())
 	r.cancel = cancel
-	go func() { r.ended <- r.robot.Run(ctx) }()
+	go func() {
+		err := errDied
+		defer func() { r.ended <- err }()
+		err = r.robot.Run(ctx)
+	}()
 	synctest.Wait()
 	return r
 }
@@ -131,8 +135,15 @@ func (r *rig) close() error {
 	return <-r.ended
 }
 
+// contracts are those that were loaded, by their edits: loading one takes longer than most tests.
+var contracts sync.Map
+
 func contractOf(t *testing.T, edits []string) *contract.Contract {
 	t.Helper()
+	key := strings.Join(edits, "\x00")
+	if c, known := contracts.Load(key); known {
+		return c.(*contract.Contract)
+	}
 	src := string(must(robots.Files.ReadFile("so101-tabletop.yaml")))
 	for i := 0; i < len(edits); i += 2 {
 		if !strings.Contains(src, edits[i]) {
@@ -142,6 +153,7 @@ func contractOf(t *testing.T, edits []string) *contract.Contract {
 	}
 	c, err := contract.Load("test.yaml", []byte(src))
 	check(t, err)
+	contracts.Store(key, c)
 	return c
 }
 
@@ -274,7 +286,18 @@ func (r *rig) start(q *contractv1.StartRequest) *contractv1.MissionAck {
 	r.t.Helper()
 	ack, err := r.client.Start(r.t.Context(), q)
 	check(r.t, err)
+	r.timed(ack.GetRejections())
 	return ack
+}
+
+// timed wants every refusal that may pass later to say when.
+func (r *rig) timed(rs []*contractv1.Rejection) {
+	r.t.Helper()
+	for _, x := range rs {
+		if later := x.GetRetry() == "later"; later != (x.GetAfterMs() > 0) {
+			r.t.Errorf("a refusal with retry %q after %d ms: %v", x.GetRetry(), x.GetAfterMs(), x)
+		}
+	}
 }
 
 // accepted starts a mission that must be accepted.
@@ -443,6 +466,9 @@ const (
 )
 
 var errTest = errors.New("test: broken on purpose")
+
+// errDied is what a robot ends with whose loop was ended in the middle of a call.
+var errDied = errors.New("test: the robot died")
 
 // lazy is a pacer whose driver misses the next ticks.
 type lazy struct {

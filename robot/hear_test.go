@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"interlock/body"
 	"interlock/body/guard"
@@ -154,9 +155,9 @@ func TestLookingDoesNotWaitForAGoal(t *testing.T) {
 func TestACancelIsHeardAmongMany(t *testing.T) {
 	run(t, set{}, func(t *testing.T, r *rig) {
 		followed, first := r.midway(10, slowly, "")
-		second := r.pauseAfter(4)
+		second := r.pauseAfter(8)
 		var answered atomic.Int64
-		for range 90 {
+		for range 40 {
 			go func() { r.observe(); answered.Add(1) }()
 		}
 		cancelled := later(func() *contractv1.CancelAck { return r.cancelled("m1") })
@@ -168,9 +169,45 @@ func TestACancelIsHeardAmongMany(t *testing.T) {
 				t.Errorf("the cancel was answered by %v", ack)
 			}
 		default:
-			t.Errorf("after three ticks %d of 90 looked, and the cancel waits", answered.Load())
+			t.Errorf("after seven ticks %d of 40 looked, and the cancel waits", answered.Load())
 		}
 		second()
 		<-followed
+	})
+}
+
+// Those who observe one after the other within a tick are told what one of them saw; whatever is asked of the robot
+// meanwhile, and each tick, shows in the next observation.
+//
+// Verifies: K180
+func TestOneLookServesATick(t *testing.T) {
+	var l *leased
+	run(t, leasedSet(&l), func(t *testing.T, r *rig) {
+		first := r.observe()
+		before := l.reads.Load()
+		for range 20 {
+			if o := r.observe(); o.GetAtMs() != first.GetAtMs() {
+				t.Fatalf("%v after %v", o, first)
+			}
+		}
+		if n := l.reads.Load() - before; n != 0 {
+			t.Errorf("the body was read %d times for those who looked within a tick", n)
+		}
+		o := r.observe()
+		o.StopReason = "changed by who got it"
+		_, resume := r.midway(3, slowly, "")
+		looked := later(r.observe)
+		resume()
+		if o := <-looked; o.GetRunningMission() != "m1" || o.GetStopReason() != "" {
+			t.Errorf("a mission that just began is not seen: %v", o)
+		}
+		r.ending("m1")
+		r.observe()
+		before = l.reads.Load()
+		time.Sleep(units.RobotTick)
+		r.observe()
+		if l.reads.Load() == before {
+			t.Error("nobody looks again after a tick")
+		}
 	})
 }

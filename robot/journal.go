@@ -27,6 +27,7 @@ type record struct {
 	durable mailbox
 	broken  atomic.Pointer[error] // why the latest record could not be made durable; nil: it was
 	missed  atomic.Uint64         // refusals that there was no room for
+	owed    owed                  // what happened and is not on record
 
 	untaken  map[string]bool // ids and approvals of intents whose Void is not on record
 	budgets  map[string]*budget
@@ -34,6 +35,7 @@ type record struct {
 	refusals int           // written down in the second that began at since
 	since    units.Instant // of the robot's own time
 	latch    latchSeen
+	unclosed []*request // tasks on record whose last word is not
 }
 
 // latchSeen is the driver's latch as it was last written down.
@@ -51,13 +53,20 @@ const (
 
 // append writes one record down; then is called once it is durable or cannot be made so.
 func (r *Robot) append(rec *contractv1.AuditRecord, then func(error)) {
-	j := r.record.journal
-	if j == nil {
-		then(nil)
-		return
-	}
 	rec.AtMs = r.now().Millis()
-	j.Append(rec, func(err error) {
+	switch {
+	case r.record.journal == nil:
+		then(nil)
+	case tells(rec):
+		r.tell(rec, then)
+	default:
+		r.write(rec, then)
+	}
+}
+
+// write gives the journal one record. A record that failed says that nothing may move, until one is durable again.
+func (r *Robot) write(rec *contractv1.AuditRecord, then func(error)) {
+	r.record.journal.Append(rec, func(err error) {
 		if err == nil {
 			r.record.broken.Store(nil)
 		} else if rec.GetRefused() == nil { // refusals have less room than the rest
@@ -187,17 +196,22 @@ func (r *Robot) noteTask(q *request, then func(error)) {
 	q.writing++
 	r.whenDurable(&contractv1.AuditRecord{What: &contractv1.AuditRecord_Task{Task: change}}, func(failed error) {
 		q.writing--
-		if failed != nil {
+		if q.onRecord = q.onRecord || failed == nil; failed != nil {
 			q.recorded = nil
 		}
 		then(failed)
 	})
 }
 
-// noteClosed writes down that a task has closed, unless the claim that closed it was, or is being, written down as such.
+// noteClosed writes down that a task has closed, unless the claim that closed it was, or is being, written down as such. One
+// that was opened on record is closed there, late where it must be.
 func (r *Robot) noteClosed(q *request) {
 	if r.record.journal != nil && !proto.Equal(q.recorded, taskPB(q)) {
-		r.noteTask(q, func(error) {})
+		r.noteTask(q, func(failed error) {
+			if failed != nil && q.onRecord {
+				r.record.unclosed = append(r.record.unclosed, q)
+			}
+		})
 	}
 }
 

@@ -58,6 +58,14 @@ func (h *held) message(resource string, now units.Instant) *contractv1.Lease {
 	}
 }
 
+// busy names who holds the resource, and when the lease ends if it is not renewed.
+func (h *held) busy(resource string, now units.Instant) reject.Rejection {
+	by := h.Holder(now)
+	r := reject.New(reject.Busy, "the "+resource+" is held by "+by).By("lease").In("holds").Saw(quoted(by), "", "")
+	r.Retry, r.AfterMS = reject.Later, int(h.Until().Sub(now).Milliseconds())+1
+	return r
+}
+
 // shows refuses a lease that is not the one granted to this caller. An older renewal of it shows the same grant: the reply
 // to the latest may not have arrived yet.
 func (h *held) shows(now units.Instant, l *contractv1.Lease, principal string) *reject.Rejection {
@@ -85,9 +93,10 @@ func (h *held) shows(now units.Instant, l *contractv1.Lease, principal string) *
 func (r *Robot) mayHold(holds []string, shown *contractv1.Lease, principal string) (epoch uint64, l reject.List) {
 	now := r.now()
 	if r.leases.taker != "" {
-		busy := reject.New(reject.Busy, "a person has taken the robot: "+r.leases.taker).By("taken").In("holds").Saw(quoted(r.leases.taker), "", "")
-		busy.Retry = reject.AfterOperator
-		return 0, reject.List{busy}
+		return 0, reject.List{r.leases.takenIn("holds")}
+	}
+	if shown != nil && shown.GetResource() == "" {
+		return 0, missing("lease.resource", "")
 	}
 	if shown != nil && r.leases.of[shown.GetResource()] == nil {
 		return 0, reject.List{reject.New(reject.NoLease, "there is no such resource").By("resource").In("lease.resource").Saw(quoted(shown.GetResource()), "", "")}
@@ -101,9 +110,7 @@ func (r *Robot) mayHold(holds []string, shown *contractv1.Lease, principal strin
 			}
 			epoch = shown.GetEpoch()
 		case by != "":
-			busy := reject.New(reject.Busy, "the "+resource+" is held by "+by).By("lease").In("holds").Saw(quoted(by), "", "")
-			busy.Retry, busy.AfterMS = reject.Later, int(h.Until().Sub(now).Milliseconds())+1
-			l = append(l, busy)
+			l = append(l, h.busy(resource, now))
 		}
 	}
 	if len(l) > 0 {
@@ -112,30 +119,39 @@ func (r *Robot) mayHold(holds []string, shown *contractv1.Lease, principal strin
 	return epoch, nil
 }
 
+// takenIn refuses what needs the robot that a person took. Only a person gives it back.
+func (ls *leases) takenIn(field string) reject.Rejection {
+	busy := reject.New(reject.Busy, "a person has taken the robot: "+ls.taker).By("taken").In(field).Saw(quoted(ls.taker), "", "")
+	busy.Retry = reject.AfterOperator
+	return busy
+}
+
 // AcquireLease implements transport.Server. While something moves without a lease the resource is BUSY with that mission.
 func (r *Robot) AcquireLease(ctx context.Context, q *contractv1.AcquireLeaseRequest) (*contractv1.LeaseReply, error) {
 	principal := transport.PrincipalOf(ctx)
 	return aside(ctx, r, func() *contractv1.LeaseReply {
-		h, l := r.resource(q.GetResource())
-		if n := len(q.GetHolder()); n == 0 || n > maxHolder || strings.ContainsFunc(q.GetHolder(), unprintable) {
+		h, l := r.resource(q.GetResource(), "resource")
+		if n := len(q.GetHolder()); n == 0 {
+			l = append(l, missing("holder", "")...)
+		} else if n > maxHolder || strings.ContainsFunc(q.GetHolder(), unprintable) {
 			l = append(l, reject.New(reject.OutOfRange, "a holder has a name of 1 to 64 printable ASCII characters").In("holder").Saw(quoted(q.GetHolder()), strconv.Itoa(maxHolder), ""))
 		}
 		if m := r.busy(); len(l) == 0 && m != nil {
 			l = append(l, reject.New(reject.Busy, "mission "+m.id+" is moving").In("resource").Saw(quoted(m.id), "", ""))
 		}
 		if len(l) == 0 && r.leases.taker != "" {
-			l = append(l, reject.New(reject.Busy, "a person has taken the robot: "+r.leases.taker).By("taken").In("resource").Saw(quoted(r.leases.taker), "", ""))
+			l = append(l, r.leases.takenIn("resource"))
 		}
 		if full := r.mayNote(principal); len(l) == 0 && full != nil {
 			l = append(l, *full)
 		}
 		if len(l) > 0 {
-			return &contractv1.LeaseReply{Rejections: rejectionsPB(l)}
+			return &contractv1.LeaseReply{Rejections: r.refusals(l)}
 		}
 		h.StartAt(r.leases.epoch)
 		epoch, err := h.Acquire(r.now(), q.GetHolder())
 		if err != nil {
-			return &contractv1.LeaseReply{Rejections: rejectionsPB(asList(err))}
+			return &contractv1.LeaseReply{Rejections: r.refusals(asList(err))}
 		}
 		r.leases.epoch = epoch
 		h.granted, h.principal, h.holder, h.sequence = epoch, principal, q.GetHolder(), 1
@@ -152,7 +168,7 @@ func (r *Robot) RenewLease(ctx context.Context, q *contractv1.RenewLeaseRequest)
 			l = asList(h.Renew(r.now(), h.granted))
 		}
 		if len(l) > 0 {
-			return &contractv1.LeaseReply{Rejections: rejectionsPB(l)}
+			return &contractv1.LeaseReply{Rejections: r.refusals(l)}
 		}
 		h.sequence = max(h.sequence, q.GetLease().GetSequence()+1) // a renewal made again is the same one
 		return &contractv1.LeaseReply{Lease: h.message(q.GetLease().GetResource(), r.now())}
@@ -165,7 +181,7 @@ func (r *Robot) ReleaseLease(ctx context.Context, q *contractv1.ReleaseLeaseRequ
 	return aside(ctx, r, func() *contractv1.LeaseReply {
 		h, l := r.shown(q.GetLease(), principal)
 		if len(l) > 0 {
-			return &contractv1.LeaseReply{Rejections: rejectionsPB(l)}
+			return &contractv1.LeaseReply{Rejections: r.refusals(l)}
 		}
 		r.endLease(h)
 		reply := r.leaseChanged(contractv1.LeaseChange_RELEASED, q.GetLease().GetResource())
@@ -189,17 +205,24 @@ func (r *Robot) endLease(h *held) {
 
 func unprintable(c rune) bool { return c < ' ' || c > '~' }
 
-func (r *Robot) resource(name string) (*held, reject.List) {
+// resource finds the resource that the field of a request names.
+func (r *Robot) resource(name, field string) (*held, reject.List) {
+	if name == "" {
+		return nil, missing(field, "")
+	}
 	h := r.leases.of[name]
 	if h == nil {
-		return nil, reject.List{reject.New(reject.NotInEnum, "no capability of this robot holds "+quoted(name)).In("resource").Saw(quoted(name), "", "")}
+		return nil, reject.List{reject.New(reject.NotInEnum, "no capability of this robot holds "+quoted(name)).In(field).Saw(quoted(name), "", "")}
 	}
 	return h, nil
 }
 
 // shown is the resource of a lease that its caller still holds.
 func (r *Robot) shown(l *contractv1.Lease, principal string) (*held, reject.List) {
-	h, refused := r.resource(l.GetResource())
+	if l == nil {
+		return nil, missing("lease", "")
+	}
+	h, refused := r.resource(l.GetResource(), "lease.resource")
 	if len(refused) > 0 {
 		return nil, refused
 	}

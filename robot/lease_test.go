@@ -12,6 +12,7 @@ func (r *rig) acquire(holder string) *contractv1.LeaseReply {
 	r.t.Helper()
 	reply, err := r.client.AcquireLease(r.t.Context(), &contractv1.AcquireLeaseRequest{Resource: "arm", Holder: holder})
 	check(r.t, err)
+	r.timed(reply.GetRejections())
 	return reply
 }
 
@@ -99,7 +100,10 @@ func TestReleaseEndsWhatMoves(t *testing.T) {
 // Verifies: K103
 func TestNoLeaseWithoutAName(t *testing.T) {
 	run(t, set{}, func(t *testing.T, r *rig) {
-		for _, holder := range []string{"", "a\nb", "\u202e", string(make([]byte, 65))} {
+		if rs := r.acquire("").GetRejections(); codesOf(rs) != "MISSING_ARGUMENT" || rs[0].GetField() != "holder" {
+			t.Errorf("nobody: %v", rs)
+		}
+		for _, holder := range []string{"a\nb", "\u202e", string(make([]byte, 65))} {
 			if rs := r.acquire(holder).GetRejections(); codesOf(rs) != "OUT_OF_RANGE" || rs[0].GetField() != "holder" {
 				t.Errorf("holder %q: %v", holder, rs)
 			}

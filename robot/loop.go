@@ -37,9 +37,9 @@ func (r *Robot) turn(ctx context.Context) {
 	r.tick(ctx)
 }
 
-// mostHeard is how many requests are heard in a tick. Each takes a fraction of a millisecond, so that what floods the robot
-// delays its setpoints less than they last.
-const mostHeard = 32
+// mostHeard is how many requests are heard in a tick while something moves: enough that a cancel is not kept waiting by those
+// who only look, and so few that who floods the robot takes little of the time in which a setpoint is due.
+const mostHeard = 8
 
 // hear serves the requests that wait, between two ticks. A goal being measured is decided before anything else begins.
 func (r *Robot) hear() {
@@ -90,6 +90,7 @@ func (r *Robot) rest(ctx context.Context) {
 // heed does what waited for its record.
 func (r *Robot) heed() {
 	for _, f := range r.record.durable.take() {
+		r.seen.Store(nil)
 		f()
 	}
 }
@@ -104,6 +105,7 @@ func (r *Robot) ticking() bool { return r.active != nil || r.openTask != nil && 
 
 // tick is one robot tick. A pacer that fails moves no driver, so it is told as a driver that is lost.
 func (r *Robot) tick(ctx context.Context) {
+	r.seen.Store(nil)
 	if r.active != nil {
 		r.sendNext()
 	}
@@ -137,8 +139,12 @@ func (r *Robot) giveUp(ctx context.Context) error {
 	return r.cfg.Body.Halt()
 }
 
-// look reads the driver. A stop that came since a task was opened ends the task, also where nothing moves.
+// look reads the driver, and writes down what is owed to the record. A stop that came since a task was opened ends the task, also where nothing moves.
 func (r *Robot) look() error {
+	r.seen.Store(nil)
+	if r.record.journal != nil {
+		r.catchUp()
+	}
 	o, err := r.cfg.Body.Observe()
 	if err != nil {
 		r.lookedAt = time.Time{}

@@ -96,6 +96,9 @@ func (ms *missions) again(id string, key fingerprint) (*contractv1.MissionAck, r
 
 // find returns the mission for who started it, or why it cannot be had.
 func (ms *missions) find(id, principal string) (*motion, reject.List) {
+	if id == "" {
+		return nil, missing("mission_id", "")
+	}
 	if m, known := ms.whole[id]; known {
 		if m.principal != principal {
 			return nil, reject.List{anothers("mission", id)}
@@ -141,6 +144,9 @@ func (ts *tasks) close(q *request) {
 
 // find returns the task for who opened it, or why it cannot be had.
 func (ts *tasks) find(id, principal string) (*request, reject.List) {
+	if id == "" {
+		return nil, missing("task_id", "")
+	}
 	if q, known := ts.known[id]; known {
 		if q.principal != principal {
 			return nil, reject.List{anothers("task", id)}

@@ -176,7 +176,7 @@ func (r *Robot) sendNext() {
 		return
 	case err != nil:
 		m.trouble = err.Error()
-		r.step(m, refusedSetpoint(r.now(), err))
+		r.step(m, r.refusedSetpoint(err))
 		return
 	}
 	if m.state.Status == mission.Accepted {
@@ -187,16 +187,19 @@ func (r *Robot) sendNext() {
 	m.ended = done
 }
 
-// refusedSetpoint tells a refusal of the driver from a lease that was lost and a driver that does not answer.
-func refusedSetpoint(now units.Instant, err error) mission.Event {
+// refusedSetpoint tells a refusal of the driver from a lease that was lost and a driver that does not answer. Behind one that
+// is stopped stands a stop with a number: the driver is asked which, since that is what a person resets.
+func (r *Robot) refusedSetpoint(err error) mission.Event {
 	var refusal reject.Rejection
-	if leaseLost(err) {
-		return mission.LeaseLost{At: now}
+	switch {
+	case leaseLost(err):
+		return mission.LeaseLost{At: r.now()}
+	case !errors.As(err, &refusal):
+		return mission.Fault{At: r.now(), Code: "driver_lost", Detail: err.Error()}
+	case refusal.Code == reject.Stopped && r.look() == nil && r.senses.last.Latch.Number > 0:
+		return mission.Stop{At: r.now(), Number: r.senses.last.Latch.Number}
 	}
-	if errors.As(err, &refusal) {
-		return mission.SetpointRefused{At: now, Code: refusal.Code}
-	}
-	return mission.Fault{At: now, Code: "driver_lost", Detail: err.Error()}
+	return mission.SetpointRefused{At: r.now(), Code: refusal.Code}
 }
 
 // notYet reports whether the driver asks for the same setpoint a little later: it does not move before its latch file says

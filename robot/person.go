@@ -30,7 +30,7 @@ type decided[T any] struct {
 func decide[T any](ctx context.Context, p person, f func() (T, reject.List)) (T, error) {
 	a, err := aside(ctx, p.robot, func() decided[T] {
 		reply, l := f()
-		return decided[T]{reply, l}
+		return decided[T]{reply, p.robot.timed(l)}
 	})
 	if err == nil && len(a.refused) > 0 {
 		err = a.refused
@@ -61,6 +61,9 @@ func (p person) ListPending(ctx context.Context, _ *contractv1.ListPendingReques
 // Approve implements operator.Person.
 func (p person) Approve(ctx context.Context, q *contractv1.ApproveRequest) (*contractv1.Pending, error) {
 	return decide(ctx, p, func() (*contractv1.Pending, reject.List) {
+		if l := missing("hash", q.GetHash(), "displayed", q.GetDisplayed(), "by", q.GetBy()); len(l) > 0 {
+			return nil, l
+		}
 		return p.onDesk(contractv1.ApprovalChange_APPROVED, q.GetBy(), func(d *operator.Desk) (*contractv1.Pending, *reject.Rejection) {
 			return d.Approve(p.robot.desktime(), q)
 		})
@@ -70,6 +73,9 @@ func (p person) Approve(ctx context.Context, q *contractv1.ApproveRequest) (*con
 // Deny implements operator.Person.
 func (p person) Deny(ctx context.Context, q *contractv1.DenyRequest) (*contractv1.Pending, error) {
 	return decide(ctx, p, func() (*contractv1.Pending, reject.List) {
+		if l := missing("hash", q.GetHash(), "by", q.GetBy()); len(l) > 0 {
+			return nil, l
+		}
 		return p.onDesk(contractv1.ApprovalChange_DENIED, q.GetBy(), func(d *operator.Desk) (*contractv1.Pending, *reject.Rejection) {
 			return d.Deny(p.robot.desktime(), q)
 		})
@@ -94,7 +100,10 @@ func (p person) onDesk(kind contractv1.ApprovalChange_Kind, by string, f func(*o
 // themselves who is at the robot.
 func (p person) Take(ctx context.Context, q *contractv1.TakeRequest) (*contractv1.TakeReply, error) {
 	return decide(ctx, p, func() (*contractv1.TakeReply, reject.List) {
-		if q.GetBy() == "" || len(q.GetBy()) > maxHolder {
+		if l := missing("by", q.GetBy()); len(l) > 0 {
+			return nil, l
+		}
+		if len(q.GetBy()) > maxHolder {
 			return nil, reject.List{reject.New(reject.OutOfRange, "who takes the robot has a name of 1 to 64 bytes").In("by").Saw(quoted(q.GetBy()), "", "")}
 		}
 		return p.robot.take(q.GetBy()), nil
@@ -134,6 +143,9 @@ func (r *Robot) take(by string) *contractv1.TakeReply {
 func (p person) GiveBack(ctx context.Context, q *contractv1.GiveBackRequest) (*contractv1.TakeReply, error) {
 	return decide(ctx, p, func() (*contractv1.TakeReply, reject.List) {
 		ls := &p.robot.leases
+		if l := missing("by", q.GetBy()); len(l) > 0 {
+			return nil, l
+		}
 		if ls.taker == "" || q.GetEpoch() != ls.taken {
 			return nil, reject.List{reject.New(reject.Conflict, "nobody has taken the robot under this number").In("epoch")}
 		}
@@ -149,13 +161,14 @@ func (p person) GiveBack(ctx context.Context, q *contractv1.GiveBackRequest) (*c
 // Resolve implements operator.Person. The state stays what was measured.
 func (p person) Resolve(ctx context.Context, q *contractv1.ResolveRequest) (*contractv1.Task, error) {
 	return decide(ctx, p, func() (*contractv1.Task, reject.List) {
+		if l := missing("task_id", q.GetTaskId(), "by", q.GetBy()); len(l) > 0 {
+			return nil, l
+		}
 		request := p.robot.tasks.known[q.GetTaskId()]
 		switch {
 		case request == nil:
 			_, l := p.robot.tasks.find(q.GetTaskId(), "")
 			return nil, l
-		case q.GetBy() == "":
-			return nil, reject.List{reject.New(reject.MissingArgument, "a person's word needs the person's name").In("by")}
 		case !settledByNobody(request.task.State):
 			return nil, reject.List{reject.New(reject.Conflict, "the task is "+string(request.task.State)+"; there is nothing for a person to say").By("state").In("task_id")}
 		case request.resolution != nil:

@@ -8,8 +8,8 @@ import (
 	"interlock/world"
 )
 
-// record appends one event to the mission's log, once it is durable. One that cannot be made so is told all the same: it
-// happened, and watchRecord ends what moves.
+// recordEvent appends one event to the mission's log, once it is durable. One that cannot be made so is told all the same, and
+// written down under its number as soon as that is possible: it happened, and watchRecord ends what moves.
 func (r *Robot) recordEvent(m *motion, f mission.Record) {
 	e := &contractv1.Event{
 		MissionId: m.id, Seq: f.Seq, Kind: contractv1.EventKind(contractv1.EventKind_value[string(f.Kind)]),

@@ -22,19 +22,27 @@ type kept struct {
 	hold bool
 	held []func()
 	sick error
+	dead bool
 }
 
 // Append implements robot.Journal.
 func (k *kept) Append(r *contractv1.AuditRecord, then func(error)) {
 	k.mu.Lock()
-	sick := k.sick
+	sick, dead := k.sick, k.dead
 	k.mu.Unlock()
-	if sick != nil {
+	switch {
+	case dead:
+		return
+	case sick != nil:
 		then(sick)
 		return
 	}
 	k.Log.Append(r, func(err error) {
 		k.mu.Lock()
+		if k.dead {
+			k.mu.Unlock()
+			return
+		}
 		if k.hold {
 			k.held = append(k.held, func() { then(err) })
 			k.mu.Unlock()
@@ -59,6 +67,13 @@ func (k *kept) letGo() {
 	for _, tell := range held {
 		tell()
 	}
+}
+
+// die makes it the record of a robot that has died: nothing more is written, and nobody is answered.
+func (k *kept) die() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.dead = true
 }
 
 func (k *kept) break_(err error) {

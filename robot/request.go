@@ -19,6 +19,7 @@ type request struct {
 	resolution                   *contractv1.Resolution // a person's word beside the verdict; nil: none
 	recorded                     *contractv1.Task       // as it was last written down; nil: it was not, or that failed
 	writing                      int                    // records of it that are not durable yet
+	onRecord                     bool                   // some record of it is durable
 	alone                        bool                   // no person can be asked about it
 	task                         goal.Task
 	before                       *world.Snapshot          // as the task was opened

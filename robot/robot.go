@@ -70,8 +70,9 @@ func (c Config) validate() error {
 type Robot struct {
 	cfg      Config
 	manifest atomic.Pointer[contractv1.Manifest]
-	inbox    chan func() // what may begin something
-	asides   chan func() // what begins nothing
+	seen     atomic.Pointer[seen] // nil once anything happened since
+	inbox    chan func()          // what may begin something
+	asides   chan func()          // what begins nothing
 	closed   chan struct{}
 
 	// what follows belongs to the loop's goroutine
@@ -107,7 +108,7 @@ func New(cfg Config) (*Robot, error) {
 // Run opens the body and serves until ctx ends. Then it halts, waits for standstill at most as long as a stop may take
 // to be confirmed, and closes the body. It is called once.
 func (r *Robot) Run(ctx context.Context) (err error) {
-	defer close(r.closed)
+	defer func() { r.seen.Store(nil); close(r.closed) }()
 	if err := r.cfg.Body.Open(); err != nil {
 		return fmt.Errorf("open driver: %w", err)
 	}
@@ -120,6 +121,9 @@ func (r *Robot) Run(ctx context.Context) (err error) {
 		r.turn(ctx)
 	}
 	err = r.giveUp(context.WithoutCancel(ctx))
+	if r.record.journal != nil {
+		r.catchUp()
+	}
 	r.note(&contractv1.AuditRecord{What: &contractv1.AuditRecord_Closed{Closed: &contractv1.Closed{}}})
 	return err
 }

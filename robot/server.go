@@ -4,7 +4,10 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"slices"
 	"strconv"
+	"strings"
+	"time"
 
 	"google.golang.org/protobuf/proto"
 
@@ -13,6 +16,7 @@ import (
 	"interlock/robot/goal"
 	"interlock/robot/mission"
 	"interlock/transport"
+	"interlock/units"
 )
 
 var _ transport.Server = (*Robot)(nil)
@@ -30,7 +34,7 @@ func aside[T any](ctx context.Context, r *Robot, f func() T) (T, error) {
 func doIn[T any](ctx context.Context, r *Robot, inbox chan<- func(), f func() T) (T, error) {
 	reply := make(chan T, 1)
 	select {
-	case inbox <- func() { reply <- f() }:
+	case inbox <- func() { r.seen.Store(nil); reply <- f() }:
 	case <-ctx.Done():
 		var none T
 		return none, ctx.Err()
@@ -38,7 +42,23 @@ func doIn[T any](ctx context.Context, r *Robot, inbox chan<- func(), f func() T)
 		var none T
 		return none, ErrClosed
 	}
-	return <-reply, nil // the loop runs what it took, and f never waits
+	select {
+	case v := <-reply: // the loop runs what it took, and f never waits
+		return v, nil
+	case <-r.closed: // unless it ended in the middle of it
+		return last(reply)
+	}
+}
+
+// last is the answer that came before the robot's end, if one did.
+func last[T any](reply <-chan T) (T, error) {
+	select {
+	case v := <-reply:
+		return v, nil
+	default:
+		var none T
+		return none, ErrClosed
+	}
 }
 
 // doLater is do for requests whose answer may take some ticks: f gets the function that answers.
@@ -55,12 +75,7 @@ func doLater[T any](ctx context.Context, r *Robot, f func(answer func(T))) (T, e
 	case <-ctx.Done():
 		return none, ctx.Err()
 	case <-r.closed:
-	}
-	select {
-	case v := <-reply: // answered before the end
-		return v, nil
-	default:
-		return none, ErrClosed
+		return last(reply)
 	}
 }
 
@@ -74,14 +89,14 @@ func (r *Robot) Describe(context.Context) (*contractv1.Manifest, error) {
 	}
 }
 
-// OpenTask implements transport.Server. A task that is still open is superseded, and its mission cancelled; that of
-// another caller only while nothing moves for it.
+// OpenTask implements transport.Server. A task that is still open is superseded, and its mission cancelled. While another
+// caller holds a lease, or moves the robot without one, its task stays open and no other is opened.
 func (r *Robot) OpenTask(ctx context.Context, q *contractv1.OpenTaskRequest) (*contractv1.Task, error) {
 	principal := transport.PrincipalOf(ctx)
 	return doLater(ctx, r, func(answer func(*contractv1.Task)) {
 		opened, l := r.open(q, principal)
 		if len(l) > 0 {
-			answer(&contractv1.Task{Refusals: rejectionsPB(l)})
+			answer(&contractv1.Task{Refusals: r.refusals(l)})
 			return
 		}
 		r.noteTask(opened, func(failed error) {
@@ -89,7 +104,7 @@ func (r *Robot) OpenTask(ctx context.Context, q *contractv1.OpenTaskRequest) (*c
 				if r.openTask == opened {
 					r.supersede(opened)
 				}
-				answer(&contractv1.Task{Refusals: rejectionsPB(reject.List{unavailable(failed)})})
+				answer(&contractv1.Task{Refusals: r.refusals(reject.List{unavailable(failed)})})
 				return
 			}
 			answer(taskPB(opened))
@@ -110,17 +125,10 @@ func (r *Robot) open(q *contractv1.OpenTaskRequest, principal string) (*request,
 	if full := r.mayNote(principal); full != nil {
 		return nil, reject.List{*full}
 	}
-	if old := r.openTask; old != nil && old.principal != principal && r.moves(old) {
-		return nil, reject.List{reject.New(reject.Busy, "the robot moves for a task of another caller").By("principal").In("task_id")}
+	if theirs := r.othersHold(principal); theirs != nil {
+		return nil, reject.List{*theirs}
 	}
-	budget := int(q.GetMaxMissions())
-	if budget == 0 {
-		budget = r.cfg.MaxMissions
-	}
-	t, l := goal.OpenTask(r.cfg.Contract, r.tasks.opened+1, goal.Request{
-		Words: q.GetWords(), Provenance: goal.Provenance(q.GetProvenance()), Goal: q.GetGoal(),
-		MayChange: q.GetMayChange(), Forbidden: q.GetForbidden(), MaxMissions: budget,
-	})
+	t, l := r.frozen(q)
 	if len(l) > 0 {
 		return nil, l
 	}
@@ -137,6 +145,41 @@ func (r *Robot) open(q *contractv1.OpenTaskRequest, principal string) (*request,
 	return opened, nil
 }
 
+// othersHold refuses a task while another caller holds the robot: it would close that caller's task between two motions.
+func (r *Robot) othersHold(principal string) *reject.Rejection {
+	if m := r.busy(); m != nil && m.principal != principal {
+		busy := reject.New(reject.Busy, "the robot moves for another caller").By("principal").In("task_id")
+		return &busy
+	}
+	for resource, h := range r.leases.of {
+		if by := h.Holder(r.now()); by != "" && h.principal != principal {
+			busy := h.busy(resource, r.now())
+			return &busy
+		}
+	}
+	return nil
+}
+
+// frozen is the task as it is asked for, or every reason why it cannot be opened.
+func (r *Robot) frozen(q *contractv1.OpenTaskRequest) (goal.Task, reject.List) {
+	budget := int(q.GetMaxMissions())
+	if budget == 0 {
+		budget = r.cfg.MaxMissions
+	}
+	t, l := goal.OpenTask(r.cfg.Contract, r.tasks.opened+1, goal.Request{
+		Words: q.GetWords(), Provenance: goal.Provenance(q.GetProvenance()), Goal: q.GetGoal(),
+		MayChange: q.GetMayChange(), Forbidden: q.GetForbidden(), MaxMissions: budget,
+	})
+	absent := missing("provenance", q.GetProvenance())
+	if goal.Provenance(q.GetProvenance()) != goal.Absent { // of words that nobody passed on there are none
+		absent = append(missing("words", strings.TrimSpace(q.GetWords())), absent...)
+	}
+	named := func(n reject.Rejection) bool {
+		return slices.ContainsFunc(absent, func(a reject.Rejection) bool { return a.Field == n.Field })
+	}
+	return t, append(absent, slices.DeleteFunc(l, named)...)
+}
+
 // Cancel implements transport.Server. A mission whose intent is still being written never begins.
 func (r *Robot) Cancel(ctx context.Context, q *contractv1.CancelRequest) (*contractv1.CancelAck, error) {
 	principal := transport.PrincipalOf(ctx)
@@ -149,13 +192,16 @@ func (r *Robot) Cancel(ctx context.Context, q *contractv1.CancelRequest) (*contr
 		if m != nil {
 			l = r.ask(m, mission.Cancel{At: r.now()})
 		}
-		return &contractv1.CancelAck{Accepted: len(l) == 0, Rejections: rejectionsPB(l)}
+		return &contractv1.CancelAck{Accepted: len(l) == 0, Rejections: r.refusals(l)}
 	})
 }
 
 // Observe implements transport.Server. A driver that does not answer is an error: nothing is known then. Where a robot is
 // asked more often than it ticks, what it saw within a tick serves: whoever asks all the time must not keep its driver busy.
 func (r *Robot) Observe(ctx context.Context, _ *contractv1.ObserveRequest) (*contractv1.Observation, error) {
+	if s := r.seen.Load(); s != nil && time.Now().Before(s.until) {
+		return proto.CloneOf(s.observation), nil
+	}
 	type answer struct {
 		o   *contractv1.Observation
 		err error
@@ -164,20 +210,33 @@ func (r *Robot) Observe(ctx context.Context, _ *contractv1.ObserveRequest) (*con
 		if err := r.lookLately(); err != nil {
 			return answer{err: fmt.Errorf("observe: %w", err)}
 		}
-		latch := r.senses.last.Latch
-		o := &contractv1.Observation{
-			AtMs: r.now().Millis(), Facts: factsPB(r.cfg.Contract, r.snapshot(), ""), Stopped: latch.Stopped,
-			StopNumber: latch.Number, StopReason: latch.Reason, Standstill: r.senses.still(),
-		}
-		if r.active != nil {
-			o.RunningMission = r.active.id
-		}
-		return answer{o: o}
+		return answer{o: r.observation()}
 	})
 	if err != nil {
 		return nil, err
 	}
 	return a.o, a.err
+}
+
+// seen is an observation that serves everybody until the next tick, unless something happens before.
+type seen struct {
+	observation *contractv1.Observation
+	until       time.Time
+}
+
+func (r *Robot) observation() *contractv1.Observation {
+	latch := r.senses.last.Latch
+	o := &contractv1.Observation{
+		AtMs: r.now().Millis(), Facts: factsPB(r.cfg.Contract, r.snapshot(), ""), Stopped: latch.Stopped,
+		StopNumber: latch.Number, StopReason: latch.Reason, Standstill: r.senses.still(),
+	}
+	if r.active != nil {
+		o.RunningMission = r.active.id
+	}
+	if r.cfg.Beat > 0 {
+		r.seen.Store(&seen{proto.CloneOf(o), r.lookedAt.Add(units.RobotTick)})
+	}
+	return o
 }
 
 // Events implements transport.Server. A mission that is not known is an error, a reject.List.
@@ -211,17 +270,17 @@ func (r *Robot) Claim(ctx context.Context, q *contractv1.ClaimRequest) (*contrac
 		_ = r.look() // a stop that just came decides the task; a silent driver leaves its goal unmeasured
 		request, unknown := r.tasks.find(q.GetTaskId(), principal)
 		if request == nil {
-			answer(&contractv1.Task{Refusals: rejectionsPB(unknown)})
+			answer(&contractv1.Task{Refusals: r.refusals(unknown)})
 			return
 		}
 		c := q.GetClaim()
 		if n := len(c.GetMessage()); n > maxWords {
-			answer(&contractv1.Task{Refusals: rejectionsPB(reject.List{reject.New(reject.TooLarge, "a claim is shorter than that").In("claim.message").
+			answer(&contractv1.Task{Refusals: r.refusals(reject.List{reject.New(reject.TooLarge, "a claim is shorter than that").In("claim.message").
 				Saw(strconv.Itoa(n), strconv.Itoa(maxWords), "bytes")})})
 			return
 		}
 		if full := r.mayNote(principal); full != nil {
-			answer(&contractv1.Task{Refusals: rejectionsPB(reject.List{*full})})
+			answer(&contractv1.Task{Refusals: r.refusals(reject.List{*full})})
 			return
 		}
 		late := request.task.Closed()
@@ -237,7 +296,7 @@ func (r *Robot) Claim(ctx context.Context, q *contractv1.ClaimRequest) (*contrac
 			r.noteTask(request, func(failed error) {
 				t := taskPB(request)
 				if failed != nil { // measured, but not on record
-					t.Refusals = rejectionsPB(reject.List{unavailable(failed)})
+					t.Refusals = r.refusals(reject.List{unavailable(failed)})
 				}
 				answer(t)
 			})
@@ -252,7 +311,7 @@ func (r *Robot) Task(ctx context.Context, q *contractv1.TaskRequest) (*contractv
 		_ = r.look() // a stop that just came ends the task
 		request, unknown := r.tasks.find(q.GetTaskId(), principal)
 		if request == nil {
-			return &contractv1.Task{Refusals: rejectionsPB(unknown)}
+			return &contractv1.Task{Refusals: r.refusals(unknown)}
 		}
 		return taskPB(request)
 	})

@@ -204,6 +204,7 @@ func (s *starting) answer(ack *contractv1.MissionAck) {
 
 // refuse answers a start that starts nothing. One that is made again while it waits for a person is one refusal.
 func (r *Robot) refuse(s *starting, l reject.List) {
+	l = r.timed(l)
 	if s.request != nil && !s.waits {
 		r.refused(s.request, l)
 	}
@@ -243,12 +244,11 @@ func fingerprintOf(q *contractv1.StartRequest, principal string) (key fingerprin
 	return key
 }
 
-// requestOf finds the task a start serves, and refuses one without a usable id or with a task that nobody opened.
+// requestOf finds the task a start serves, and refuses one that leaves something out, without a usable id, or with a task
+// that nobody opened.
 func (r *Robot) requestOf(q *contractv1.StartRequest, principal string) (request *request, l reject.List) {
-	switch n := len(q.GetMissionId()); {
-	case n == 0:
-		l = append(l, reject.New(reject.MissingArgument, "a start needs a mission id of the caller's choice").In("mission_id"))
-	case n > maxID:
+	l = missing("mission_id", q.GetMissionId(), "capability", q.GetCapability(), "args_json", string(q.GetArgsJson()))
+	if n := len(q.GetMissionId()); n > maxID {
 		l = append(l, reject.New(reject.TooLarge, "the mission id is too long").In("mission_id").Saw(strconv.Itoa(n), strconv.Itoa(maxID), "bytes"))
 	}
 	if q.GetTaskId() == "" {
@@ -261,7 +261,7 @@ func (r *Robot) requestOf(q *contractv1.StartRequest, principal string) (request
 // judgeStart judges the call on what is measured now. It returns the epoch of the caller's lease beside what was cleared.
 func (r *Robot) judgeStart(s *starting) (cleared gate.Cleared, epoch uint64, l reject.List) {
 	if err := r.look(); err != nil {
-		return cleared, 0, reject.List{reject.New(reject.StaleFact, "the driver does not answer: "+err.Error()).In("driver")}
+		return cleared, 0, reject.List{silent(err)}
 	}
 	q, st := s.asked, r.standing()
 	c := r.cfg.Contract.Capability(q.GetCapability())
@@ -301,7 +301,9 @@ func (r *Robot) mayMove(q *request) (l reject.List) {
 	case r.stuckIntent():
 		return reject.List{unavailable(errors.New("the intent of another mission is still being written"))}
 	case r.missions.full():
-		return reject.List{reject.New(reject.Overloaded, "this robot has no more mission ids; its record must be begun anew").In("mission_id")}
+		full := reject.New(reject.Overloaded, "this robot has no more mission ids; its record must be begun anew").In("mission_id")
+		full.Retry = reject.AfterOperator
+		return reject.List{full}
 	}
 	for _, h := range []struct {
 		rule, says string

@@ -192,9 +192,15 @@ func TestBadTask(t *testing.T) {
 			codes  string
 			fields []string
 		}{
-			"goal of unknown words":      {&contractv1.OpenTaskRequest{Provenance: "person", Goal: "shiny(tip)"}, "MALFORMED", []string{"goal"}},
-			"goal that measures nothing": {&contractv1.OpenTaskRequest{Provenance: "person", Goal: "true"}, "MALFORMED", []string{"goal"}},
-			"all at once":                {&contractv1.OpenTaskRequest{Goal: "tip", MaxMissions: -1}, "MALFORMED NOT_IN_ENUM OUT_OF_RANGE", []string{"goal", "provenance", "max_missions"}},
+			"goal of unknown words":      {&contractv1.OpenTaskRequest{Words: "go", Provenance: "person", Goal: "shiny(tip)"}, "MALFORMED", []string{"goal"}},
+			"goal that measures nothing": {&contractv1.OpenTaskRequest{Words: "go", Provenance: "person", Goal: "true"}, "MALFORMED", []string{"goal"}},
+			"nobody's words":             {&contractv1.OpenTaskRequest{Words: "go", Provenance: "nobody"}, "NOT_IN_ENUM", []string{"provenance"}},
+			"no words of a person's":     {&contractv1.OpenTaskRequest{Words: " \n", Provenance: "person"}, "MISSING_ARGUMENT", []string{"words"}},
+			"no words that were relayed": {&contractv1.OpenTaskRequest{Provenance: "relayed"}, "MISSING_ARGUMENT", []string{"words"}},
+			"all at once": {
+				&contractv1.OpenTaskRequest{Goal: "tip", MaxMissions: -1},
+				"MISSING_ARGUMENT MISSING_ARGUMENT MALFORMED OUT_OF_RANGE", []string{"words", "provenance", "goal", "max_missions"},
+			},
 		} {
 			refused, err := r.client.OpenTask(t.Context(), c.q)
 			check(t, err)
@@ -209,7 +215,8 @@ func TestBadTask(t *testing.T) {
 			}
 		}
 		r.is(task, contractv1.TaskState_OPEN)
-		if next := r.open(""); next != "task-2" {
+		wordless := func(q *contractv1.OpenTaskRequest) { q.Words, q.Provenance = "", "absent" } // whose client passed on none
+		if next := r.open("", wordless); next != "task-2" {
 			t.Errorf("the next task is %s", next)
 		}
 	})
@@ -340,7 +347,7 @@ func TestUnknownTask(t *testing.T) {
 		if rs := r.refused(request("m1", "home", "{}", "task-7"), "NOT_IN_ENUM"); rs[0].GetField() != "task_id" {
 			t.Errorf("%v", rs)
 		}
-		for _, refusals := range [][]*contractv1.Rejection{r.task("task-7").GetRefusals(), r.claim("", true).GetRefusals()} {
+		for _, refusals := range [][]*contractv1.Rejection{r.task("task-7").GetRefusals(), r.claim("task-7", true).GetRefusals()} {
 			if codesOf(refusals) != "NOT_IN_ENUM" || refusals[0].GetField() != "task_id" {
 				t.Errorf("%v", refusals)
 			}

@@ -197,12 +197,12 @@ func (k *keeper) run(stop <-chan struct{}) {
 
 // Kept waits until the latch file holds the present latch, at most for the given time, and reports whether it does. A
 // stop is in force whatever the answer. Without a latch file there is nothing to keep: false. Before Run, while the body is
-// not there yet, nobody else writes the file, so it is written here.
+// not there yet, nobody else writes the file, so it is written here, unless no time is given.
 func (g *Guard) Kept(within time.Duration) bool {
 	if g.keeper == nil {
 		return false
 	}
-	if g.keeper.recalled.Load() && !g.keeper.writing.Load() {
+	if within > 0 && g.keeper.recalled.Load() && !g.keeper.writing.Load() {
 		go func() { _ = g.keeper.save() }() // what comes of it is seen below; a disk that hangs keeps nobody
 	}
 	kept, _ := g.keeper.await(within)

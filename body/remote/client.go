@@ -359,6 +359,22 @@ func (o *Operator) State(ctx context.Context) (latch body.Latch, holder string, 
 	return latchFrom(p.GetLatch()), p.GetHolder(), err
 }
 
+// Durable waits until the latch file holds the latch, or until ctx ends, and reports whether it does.
+func (o *Operator) Durable(ctx context.Context) bool {
+	for {
+		p, err := o.rpc.State(ctx, &driverv1.StateRequest{})
+		if err == nil && p.GetDurable() {
+			return true
+		}
+		if !wait(ctx, durableRetry) {
+			return false
+		}
+	}
+}
+
+// durableRetry is the pause between two looks at a latch file that is being written.
+const durableRetry = 10 * time.Millisecond
+
 // Close ends the idle connections.
 func (o *Operator) Close() { o.http.CloseIdleConnections() }
 

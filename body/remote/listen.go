@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"container/list"
 	"context"
 	"errors"
 	"fmt"
@@ -11,12 +12,13 @@ import (
 	"os"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"connectrpc.com/connect"
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
+
+	"interlock/internal/peer"
 )
 
 // unixPrefix marks an address as a unix socket: "unix:/path/to/socket". Others are HOST:PORT.
@@ -65,56 +67,129 @@ func listenUnix(path string) (net.Listener, error) {
 	return l, nil
 }
 
+// ListenPerson opens the listener of a person's line: a unix socket that only this user may reach, and nothing else.
+func ListenPerson(addr string) (net.Listener, error) {
+	path, is := strings.CutPrefix(addr, unixPrefix)
+	if !is {
+		return nil, fmt.Errorf("listen: %q is no unix:PATH, and a person is heard nowhere else: whoever reaches a port could reset a stop", addr)
+	}
+	return listenUnix(path)
+}
+
 // Serve serves until ctx ends, over HTTP/1.1 and HTTP/2 without TLS; what is under way then is cut off, since every
 // caller has a deadline of its own.
 func Serve(ctx context.Context, l net.Listener, h http.Handler) error {
+	return serve(ctx, &crowd{Listener: l}, h)
+}
+
+// ServePerson is Serve for a person's line: it hears this user alone, where the system tells who calls, and however many
+// connections are held open there, a new one is let in at the cost of the oldest: a stop is a new one.
+func ServePerson(ctx context.Context, l net.Listener, h http.Handler) error {
+	uid := uint32(os.Getuid())
+	mine := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if caller, known := r.Context().Value(userKey{}).(uint32); known != peer.Known || known && caller != uid {
+			http.Error(w, "only for the user whose driver this is", http.StatusForbidden)
+			return
+		}
+		h.ServeHTTP(w, r)
+	})
+	return serve(ctx, &crowd{Listener: l, yields: true}, mine)
+}
+
+func serve(ctx context.Context, l *crowd, h http.Handler) error {
 	s := &http.Server{
 		Handler: h, Protocols: new(http.Protocols), ReadHeaderTimeout: 2 * time.Second, ReadTimeout: 5 * time.Second,
-		IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10, ErrorLog: log.New(io.Discard, "", 0),
+		IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10, ErrorLog: log.New(io.Discard, "", 0), ConnContext: withUser,
 	}
 	s.Protocols.SetHTTP1(true)
 	s.Protocols.SetUnencryptedHTTP2(true)
 	ended := context.AfterFunc(ctx, func() { _ = s.Close() })
-	err := s.Serve(&counted{Listener: l})
+	err := s.Serve(l)
 	if !ended() && errors.Is(err, http.ErrServerClosed) {
 		return nil
 	}
 	return err
 }
 
-// maxConnections are open at once on one listener; more are closed on arrival. So nobody who opens connections to the
-// robot's line uses up the descriptors that a person's stop needs.
+// userKey is where a connection's context holds the user at the other end of a unix socket, a uint32.
+type userKey struct{}
+
+func withUser(ctx context.Context, c net.Conn) context.Context {
+	if m, ok := c.(*member); ok {
+		if u, ok := m.Conn.(*net.UnixConn); ok {
+			if uid, known := peer.UserOf(u); known {
+				return context.WithValue(ctx, userKey{}, uid)
+			}
+		}
+	}
+	return ctx
+}
+
+// maxConnections are open at once on one listener. So nobody who opens connections to a driver uses up the descriptors
+// that a person's stop needs.
 const maxConnections = 256
 
-type counted struct {
+// crowd is a listener with at most maxConnections open. One more is closed on arrival, or, where it yields, the oldest is.
+type crowd struct {
 	net.Listener
-	now atomic.Int64
+	yields bool
+
+	mu   sync.Mutex
+	open list.List // of *member, the oldest first
+}
+
+// member is a connection of a crowd.
+type member struct {
+	net.Conn
+	crowd *crowd
+	place *list.Element // nil: it left
 }
 
 // Accept implements net.Listener.
-func (l *counted) Accept() (net.Conn, error) {
+func (w *crowd) Accept() (net.Conn, error) {
 	for {
-		c, err := l.Listener.Accept()
+		c, err := w.Listener.Accept()
 		if err != nil {
 			return nil, err
 		}
-		if l.now.Add(1) <= maxConnections {
-			return &countedConn{Conn: c, leave: sync.OnceFunc(func() { l.now.Add(-1) })}, nil
+		m := &member{Conn: c, crowd: w}
+		leaves, enters := w.enter(m)
+		if leaves != nil {
+			_ = leaves.Close()
 		}
-		l.now.Add(-1)
-		_ = c.Close()
+		if enters {
+			return m, nil
+		}
 	}
 }
 
-type countedConn struct {
-	net.Conn
-	leave func()
+// enter takes the connection in, if there is room or is made, and returns the one that must leave for it.
+func (w *crowd) enter(m *member) (leaves net.Conn, enters bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.open.Len() >= maxConnections {
+		if !w.yields {
+			return m.Conn, false
+		}
+		oldest := w.open.Front()
+		gone := oldest.Value.(*member)
+		w.open.Remove(oldest)
+		gone.place = nil
+		leaves = gone.Conn
+	}
+	m.place = w.open.PushBack(m)
+	return leaves, true
 }
 
 // Close implements net.Conn.
-func (c *countedConn) Close() error {
-	defer c.leave()
-	return c.Conn.Close()
+func (m *member) Close() error {
+	m.crowd.mu.Lock()
+	if m.place != nil {
+		m.crowd.open.Remove(m.place)
+		m.place = nil
+	}
+	m.crowd.mu.Unlock()
+	return m.Conn.Close()
 }
 
 // screen refuses what a browser sends before anything of it is read: a page must not reach a robot through the person's

@@ -43,8 +43,9 @@ type Latch interface {
 	Kept(within time.Duration) bool
 }
 
-// keepWithin is how long the answer to a stop waits for the disk; the stop itself does not.
-const keepWithin = 250 * time.Millisecond
+// keepWithin is how long the answer to a stop waits for the disk; the stop itself does not, and whoever wants to know later
+// asks for the state.
+const keepWithin = 8 * time.Millisecond
 
 // Bounds of what is read from the line.
 const (
@@ -204,7 +205,8 @@ func (s *operatorServer) Reset(_ context.Context, q *driverv1.ResetRequest) (*dr
 }
 
 func (s *operatorServer) State(context.Context, *driverv1.StateRequest) (*driverv1.StateReply, error) {
-	return &driverv1.StateReply{Latch: latchPB(s.latch.Latch()), Holder: s.latch.Holder()}, nil
+	l := s.latch.Latch()
+	return &driverv1.StateReply{Latch: latchPB(l), Holder: s.latch.Holder(), Durable: s.latch.Kept(0) && l == s.latch.Latch()}, nil
 }
 
 // answer turns an error into refusals, which are data, or into an error of the call.

@@ -6,11 +6,8 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"runtime"
-	"strings"
 	"time"
 
-	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
 	"interlock/bench"
@@ -38,12 +35,11 @@ func newBenchStop() *cobra.Command {
 		Long: `A plant, a driver and a robot are started as processes, as a user starts them, and a
 person's stop goes to the driver's operator socket over a connection of its own, as
 that of "interlock stop" does. In force is the time until another connection sees
-the latch closed; confirmed, until the driver has answered, which waits for the
-disk, up to a quarter of a second, to say whether the stop is durable. Every tenth
-stop comes while a mission moves the arm: stands is the time until the tip last
-moved by more than ` + fmt.Sprint(stillMM) + ` mm, on the plant's own clock and by its truth. The flood is a
-process too: so many clients, each with a connection, that call the robot as fast
-as it answers.
+the latch closed; confirmed, until the driver has answered; on disk, until its latch
+file is known to hold the stop. Before every tenth stop a mission moves the arm, and
+if it still does when the stop comes, stands is the time until the tip last moved by
+more than ` + fmt.Sprint(stillMM) + ` mm, on the plant's own clock and by its truth. The flood is a process too:
+so many clients, each with a connection, that call the robot as fast as it answers.
 
 Times are wall time on a machine that does all of this at once: the clients of a
 flood take their share of the cores, and the disk is that of the temporary folder
@@ -81,8 +77,10 @@ type stopRow struct {
 	InForce   bench.Spread    `json:"in_force"`
 	Confirmed bench.Spread    `json:"confirmed"`
 	Stands    bench.Spread    `json:"stands"`
-	Durable   int             `json:"durable"`   // stops that were on disk when they were confirmed
-	P99Ratio  float64         `json:"p99_ratio"` // of confirmed to the first load's
+	OnDisk    bench.Spread    `json:"on_disk"`
+	Asked     int             `json:"asked_in_motion"` // stops that a mission was started for
+	Durable   int             `json:"durable"`         // stops that were on disk when they were confirmed
+	P99Ratio  float64         `json:"p99_ratio"`       // of confirmed to the first load's
 	AimUS     float64         `json:"aim_us"`
 	Calls     float64         `json:"calls_per_s"` // that the robot was asked for meanwhile
 	Shed      float64         `json:"shed_share"`  // of them
@@ -139,8 +137,8 @@ type stopBench struct {
 	looker   *remote.Operator
 	missions int
 
-	inForce, confirmed, stands []time.Duration
-	durable                    int
+	inForce, confirmed, onDisk, stands []time.Duration
+	durable, asked                     int
 }
 
 // under makes n stops while so many clients flood the robot.
@@ -166,7 +164,7 @@ func (b *stopBench) under(ctx context.Context, n, clients int) (row stopRow, err
 	took := time.Since(begun)
 	row = stopRow{
 		Clients: clients, AimUS: float64(stopAim.Microseconds()), Took: histogramOf(b.confirmed), Durable: b.durable,
-		InForce: bench.Of(b.inForce), Confirmed: bench.Of(b.confirmed), Stands: bench.Of(b.stands),
+		InForce: bench.Of(b.inForce), Confirmed: bench.Of(b.confirmed), OnDisk: bench.Of(b.onDisk), Stands: bench.Of(b.stands), Asked: b.asked,
 	}
 	if flood == nil {
 		return row, nil
@@ -190,25 +188,44 @@ func (b *stopBench) under(ctx context.Context, n, clients int) (row stopRow, err
 // once stops the robot once, in a mission or at rest, and resets the stop.
 func (b *stopBench) once(ctx context.Context, moving bool) error {
 	if moving {
+		b.asked++
 		if err := b.move(ctx); err != nil {
 			return err
 		}
 	}
-	before, err := b.lab.Look()
+	before, speed, err := b.look()
 	if err != nil {
 		return err
 	}
 	if err := b.stop(ctx); err != nil {
 		return err
 	}
-	if moving {
-		took, err := b.untilStill(before.Now())
+	if moving && speed > movingMPS { // else the flood ended the mission first
+		took, err := b.untilStill(before)
 		if err != nil {
 			return err
 		}
 		b.stands = append(b.stands, took)
 	}
 	return b.permit(ctx)
+}
+
+// look tells the plant's time now and how fast the tip went just before, in m/s.
+func (b *stopBench) look() (now units.Instant, speed float64, err error) {
+	before, err := b.lab.Look()
+	if err != nil {
+		return 0, 0, err
+	}
+	for {
+		after, err := b.lab.Look()
+		if err != nil {
+			return 0, 0, err
+		}
+		if d := after.Now().Sub(before.Now()); d >= speedOver {
+			return after.Now(), after.TipInBase().Distance(before.TipInBase()) / d.Seconds(), nil
+		}
+		time.Sleep(2 * time.Millisecond)
+	}
 }
 
 // stop makes one stop over a connection of its own, while another one looks whether it is in force.
@@ -238,6 +255,11 @@ func (b *stopBench) stop(ctx context.Context) error {
 	b.confirmed = append(b.confirmed, time.Since(begun))
 	if durable {
 		b.durable++
+	} else if err == nil {
+		durable = o.Durable(ctx)
+	}
+	if durable {
+		b.onDisk = append(b.onDisk, time.Since(begun))
 	}
 	return errors.Join(err, <-seen)
 }
@@ -247,6 +269,7 @@ const (
 	stillMM    = 2.0
 	stillOver  = 150 * time.Millisecond
 	movingMPS  = 0.02
+	speedOver  = 20 * time.Millisecond
 	sideCM     = 14.0
 	stopRandom = 300 * time.Millisecond
 )
@@ -322,102 +345,4 @@ func (b *stopBench) untilStill(since units.Instant) (time.Duration, error) {
 		}
 	}
 	return max(0, last.Now().Sub(since)), nil
-}
-
-func printStop(out io.Writer, rows []stopRow) error {
-	t := plainTable()
-	t.AppendHeader(table.Row{"clients", "a stop is", "n", "min ms", "p50 ms", "p99 ms", "max ms"})
-	for _, r := range rows {
-		for i, part := range []struct {
-			what string
-			s    bench.Spread
-		}{{"in force", r.InForce}, {"confirmed", r.Confirmed}, {"the arm stands", r.Stands}} {
-			who := any("")
-			if i == 0 {
-				who = r.Clients
-			}
-			ms := func(us float64) string { return fmt.Sprintf("%.1f", us/1000) }
-			t.AppendRow(table.Row{who, part.what, part.s.N, ms(part.s.MinUS), ms(part.s.MedianUS), ms(part.s.P99US), ms(part.s.MaxUS)})
-		}
-	}
-	if _, err := fmt.Fprintf(out, "Stops of a robot that is three processes; %s %s/%s, %d cores\n%s\n", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), t.Render()); err != nil {
-		return err
-	}
-	for i := range rows {
-		if err := rows[i].print(out); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// print tells one load: what came of the aim, of the flood, and how the confirmations are distributed.
-func (r *stopRow) print(out io.Writer) error {
-	met := "within"
-	if !(r.Confirmed.P99US <= r.AimUS) {
-		met = "BEYOND"
-	}
-	if _, err := fmt.Fprintf(out, "\n%d clients: confirmed with a p99 of %.1f ms, %.1f times that of the first load, %s the aim of %.0f ms; %d of %d were durable by then\n",
-		r.Clients, r.Confirmed.P99US/1000, r.P99Ratio, met, r.AimUS/1000, r.Durable, r.Confirmed.N); err != nil {
-		return err
-	}
-	if r.Clients > 0 {
-		if _, err := fmt.Fprintf(out, "the robot was asked %.0f times a second meanwhile; %.0f %% were shed, %d failed otherwise\n", r.Calls, 100*r.Shed, r.Failed); err != nil {
-			return err
-		}
-	}
-	return printHistogram(out, r.Took)
-}
-
-// stopHistogram is how many stops took less than so long, and no less than the line before says.
-type stopHistogram struct {
-	BelowUS float64 `json:"below_us"` // 0: the rest
-	Stops   int     `json:"stops"`
-}
-
-// histogramEdges double: 0.25 ms to 512 ms.
-const (
-	histogramFirst = 250 * time.Microsecond
-	histogramEdges = 12
-)
-
-func histogramOf(took []time.Duration) []stopHistogram {
-	list := make([]stopHistogram, histogramEdges+1)
-	for i := range histogramEdges {
-		list[i].BelowUS = float64((histogramFirst << i).Microseconds())
-	}
-	for _, d := range took {
-		i := 0
-		for i < histogramEdges && d >= histogramFirst<<i {
-			i++
-		}
-		list[i].Stops++
-	}
-	return list
-}
-
-const barWidth = 50
-
-func printHistogram(out io.Writer, list []stopHistogram) error {
-	most, first, last := 1, -1, 0
-	for i, h := range list {
-		if h.Stops > 0 {
-			most, last = max(most, h.Stops), i
-			if first < 0 {
-				first = i
-			}
-		}
-	}
-	for i := max(first, 0); i <= last; i++ {
-		h := list[i]
-		below := fmt.Sprintf("< %7.2f ms", h.BelowUS/1000)
-		if h.BelowUS == 0 {
-			below = "   and more"
-		}
-		bar := strings.Repeat("█", (h.Stops*barWidth+most-1)/most)
-		if _, err := fmt.Fprintf(out, "  %s %6d %s\n", below, h.Stops, bar); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -37,12 +38,12 @@ with its number and its file, and comes up stopped if it was stopped, or if it d
 while a motion was running.
 
 Robots reach it on --listen, where there is a stop and no reset. A person reaches
-stop and reset on --operator. The latch is a latched software stop, not an
+stop and reset on --operator, a unix socket that hears this user alone. The latch is a latched software stop, not an
 emergency stop in the sense of ISO 13850.
 
 Drivers: sim (with the simulator inside, or --plant ADDR of an interlock plant) and
 remote (any process at --plant ADDR that speaks the driver protocol: bring a robot
-in another language that way). Addresses are unix:PATH or a loopback HOST:PORT.`,
+in another language that way). Other addresses are unix:PATH or a loopback HOST:PORT.`,
 		Example: "  interlock driver sim --contract robots/so101-tabletop.yaml",
 		Args:    takes(argument{name: "NAME", says: driverNames}),
 		RunE: func(cmd *cobra.Command, a []string) error {
@@ -69,7 +70,7 @@ in another language that way). Addresses are unix:PATH or a loopback HOST:PORT.`
 	f := c.Flags()
 	f.StringVar(&o.contract, "contract", "", "the contract file, which must be given; its limits are the ceiling")
 	f.StringVar(&o.listen, "listen", "", "where robots reach it (default: a unix socket of this user)")
-	f.StringVar(&o.operator, "operator", "", "where a person stops and resets it (default: a unix socket of this user)")
+	f.StringVar(&o.operator, "operator", "", "unix:PATH where a person stops and resets it (default: a socket of this user)")
 	f.StringVar(&o.latchFile, "latch-file", "", "where the stop latch outlives the process (default: in the user's state folder)")
 	f.StringVar(&o.plant, "plant", "", "the plant's address; without it the simulator is inside")
 	f.StringVar(&o.labSocket, "lab-socket", "", "serve set-up, truth and lockstep to an evaluation here")
@@ -100,6 +101,8 @@ func (o *driverOptions) validate() (err error) {
 		err = errors.New("--contract is missing: the contract file, such as robots/so101-tabletop.yaml; its limits are the driver's")
 	case o.name == "remote" && o.plant == "":
 		err = errors.New("--plant is missing: driver remote stands in front of a body at that address, unix:PATH or HOST:PORT")
+	case o.operator != "" && !strings.HasPrefix(o.operator, "unix:"):
+		err = fmt.Errorf("--operator: %q is no unix:PATH, and a person is heard nowhere else: whoever reaches a port could reset a stop", o.operator)
 	case o.labSocket != "" && o.plant != "" && o.plantLab == "":
 		err = errors.New("--lab-socket: the plant is another process; give the flag to it, or name its own with --plant-lab")
 	case o.plantLab != "" && (o.name != "sim" || o.plant == "" || o.labSocket == "" || o.latchFile != ""):
@@ -165,10 +168,13 @@ func ownBody(ctx context.Context, k *contract.Contract, o driverOptions, out, er
 	if err := s.guard().Recall(); err != nil {
 		return badInput(fmt.Errorf("--latch-file %s: %w", word(o.latchFile), err))
 	}
-	services := []service{{"--listen", o.listen, remote.DriverHandlerOf(s, k.Hash())}, {"--operator", o.operator, remote.OperatorHandler(s)}}
+	services := []service{
+		{flag: "--listen", addr: o.listen, handler: remote.DriverHandlerOf(s, k.Hash())},
+		{flag: "--operator", addr: o.operator, handler: remote.OperatorHandler(s), person: true},
+	}
 	says := fmt.Sprintf("driver %s: %s; stop and reset: %s; %s", o.name, o.listen, o.operator, latchWords(s.Latch(), o.operator))
 	if o.labSocket != "" {
-		services = append(services, service{"--lab-socket", o.labSocket, remote.LabHandler(plant.Serve(s))})
+		services = append(services, service{flag: "--lab-socket", addr: o.labSocket, handler: remote.LabHandler(plant.Serve(s))})
 		says += "; lab: " + o.labSocket
 	}
 	ready := func() error { _, err := fmt.Fprintln(out, says); return err }

@@ -46,10 +46,10 @@ Addresses are unix:PATH or a loopback HOST:PORT.`,
 			if err != nil {
 				return err
 			}
-			services := []service{{"--listen", listen, remote.DriverHandler(p)}}
+			services := []service{{flag: "--listen", addr: listen, handler: remote.DriverHandler(p)}}
 			says := "plant: " + listen
 			if labSocket != "" {
-				services = append(services, service{"--lab-socket", labSocket, remote.LabHandler(plant.Serve(p))})
+				services = append(services, service{flag: "--lab-socket", addr: labSocket, handler: remote.LabHandler(plant.Serve(p))})
 				says += "; lab: " + labSocket
 			}
 			ready := func() error { _, err := fmt.Fprintln(cmd.OutOrStdout(), says); return err }

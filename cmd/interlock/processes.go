@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"os"
 	"os/signal"
@@ -20,6 +21,21 @@ type service struct {
 	flag    string // that names the address
 	addr    string
 	handler http.Handler
+	person  bool // it is a person's line: a unix socket for this user alone
+}
+
+func (s *service) listen() (net.Listener, error) {
+	if s.person {
+		return remote.ListenPerson(s.addr)
+	}
+	return remote.Listen(s.addr)
+}
+
+func (s *service) serve(ctx context.Context, l net.Listener) error {
+	if s.person {
+		return remote.ServePerson(ctx, l, s.handler)
+	}
+	return remote.Serve(ctx, l, s.handler)
 }
 
 // together runs the services and the work until ctx ends, a person ends the process, or one of them fails; then it waits
@@ -31,12 +47,12 @@ func together(ctx context.Context, services []service, ready func() error, work 
 	defer cancel()
 	runs := work
 	for _, s := range services {
-		l, listenErr := remote.Listen(s.addr)
+		l, listenErr := s.listen()
 		if listenErr != nil {
 			return badInput(fmt.Errorf("%s %s: %w", s.flag, word(s.addr), listenErr))
 		}
 		defer func() { _ = l.Close() }()
-		runs = append(runs, func(ctx context.Context) error { return remote.Serve(ctx, l, s.handler) })
+		runs = append(runs, func(ctx context.Context) error { return s.serve(ctx, l) })
 	}
 	if err := ready(); err != nil {
 		return err

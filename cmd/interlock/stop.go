@@ -7,20 +7,19 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
 	"net"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"interlock/body"
 	"interlock/body/remote"
-	"interlock/reject"
 )
 
 // operatorSuffix marks the default socket of a driver's operator line.
@@ -122,11 +121,8 @@ Exit codes: 0 every driver confirmed it, 1 one did not: use the robot's own swit
 				return notStopped(badInput(errors.New("no robot and no driver of this user is known; --operator ADDR names one")))
 			}
 			said := stopAll(cmd.Context(), list, reason)
-			for _, s := range said {
-				s.byAddress = operator != ""
-				if err := s.print(cmd.OutOrStdout(), asJSON); err != nil {
-					return err
-				}
+			if err := printStops(cmd.Context(), cmd.OutOrStdout(), said, operator != "", asJSON); err != nil {
+				return err
 			}
 			if i := slices.IndexFunc(said, func(s stopSaid) bool { return !s.Stopped }); i >= 0 {
 				return fmt.Errorf("NOT STOPPED: %s did not confirm it; use the robot's own switch", said[i].driver())
@@ -176,7 +172,63 @@ func stopOne(ctx context.Context, name, addr, reason string) (s stopSaid) {
 		}
 		s.Says = err.Error()
 	}
+	return s.byTheRobotsLine(reason)
+}
+
+// byTheRobotsLine stops a driver whose operator line does not answer where robots reach it, if that is beside it: there is a
+// stop too.
+func (s stopSaid) byTheRobotsLine(reason string) stopSaid {
+	beside, is := strings.CutSuffix(s.Operator, operatorSuffix+".sock")
+	if !is {
+		return s
+	}
+	d := remote.Expect(beside+".driver.sock", body.Description{}, remote.Options{CallTimeout: operatorWithin})
+	if number := d.Stop(reason); number != 0 {
+		s.Stopped, s.Number, s.Says = true, number, ""
+	}
 	return s
+}
+
+// durableWithin is how long a stop that is in force is looked after until it is on disk.
+const durableWithin = time.Second
+
+// keep waits until the driver's latch file holds the stop.
+func (s *stopSaid) keep(ctx context.Context) {
+	if !s.Stopped || s.Durable {
+		return
+	}
+	ctx, done := context.WithTimeout(ctx, durableWithin)
+	defer done()
+	o := remote.DialOperator(s.Operator)
+	defer o.Close()
+	s.Durable = o.Durable(ctx)
+}
+
+// printStops says what came of the stops: for people at once, and afterwards of which one the driver would know nothing if
+// it ended now.
+func printStops(ctx context.Context, out io.Writer, said []stopSaid, byAddress, asJSON bool) error {
+	for i := range said {
+		s := &said[i]
+		s.byAddress = byAddress
+		if asJSON {
+			s.keep(ctx)
+		}
+		if err := s.print(out, asJSON); err != nil {
+			return err
+		}
+	}
+	if asJSON {
+		return nil
+	}
+	for i := range said {
+		s := &said[i]
+		if s.keep(ctx); s.Stopped && !s.Durable {
+			if _, err := fmt.Fprintf(out, "%s: the stop is in force, and not on disk: a driver that ends now may come up without it\n", s.name()); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 func (s *stopSaid) print(out io.Writer, asJSON bool) (err error) {
@@ -214,51 +266,4 @@ func (s *stopSaid) resetting() string {
 		return fmt.Sprintf("interlock reset %d --operator %s", s.Number, word(s.Operator))
 	}
 	return fmt.Sprintf("interlock reset %d %s", s.Number, word(s.Robot))
-}
-
-func newReset() *cobra.Command {
-	var f robotChoice
-	var operator string
-	var asJSON bool
-	c := &cobra.Command{
-		Use:   "reset N [ROBOT]",
-		Short: "Permit motion again after stop number N; nothing is restarted",
-		Args:  takes(argument{name: "N", says: "the number of the stop; interlock robots tells it, and so does the stop itself"}, robotArgument()),
-		RunE: func(cmd *cobra.Command, a []string) error {
-			number, err := strconv.ParseUint(a[0], 10, 64)
-			if err != nil {
-				return badInput(fmt.Errorf("reset N: %q is no number of a stop; interlock robots tells it, and so does the stop itself", a[0]))
-			}
-			who, err := f.of(a, 1)
-			if err != nil {
-				return err
-			}
-			list, err := operators(who, operator)
-			if err != nil {
-				return err
-			}
-			if len(list) != 1 {
-				return badInput(fmt.Errorf("which robot? ROBOT, the last argument, is missing: there are %s", orNone(strings.Join(slices.Sorted(maps.Keys(list)), ", "))))
-			}
-			for name, addr := range list {
-				err := distantLatch{func() (string, error) { return addr, nil }}.Reset(number)
-				var r reject.Rejection
-				switch {
-				case errors.As(err, &r):
-					return exitStatus{reject.ExitCode(r.Code), fmt.Errorf("%w; interlock robots tells the number", err)}
-				case err != nil:
-					return err
-				case asJSON:
-					return printJSON(cmd.OutOrStdout(), map[string]any{"robot": name, "reset": number})
-				}
-				_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: stop %d is reset: motion is permitted, nothing was restarted\n", driverSaid(name, addr), number)
-				return err
-			}
-			return nil
-		},
-	}
-	f.add(c, 1, nil)
-	c.Flags().StringVar(&operator, "operator", "", "the driver's operator address")
-	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	return c
 }

@@ -22,6 +22,7 @@ var rooms = []room{
 	{"arm", []string{"units", "reject"}, "kinematics are numbers in, numbers out"},
 	{"world", []string{"units", "reject"}, "what is known must not depend on who measured or who asks"},
 	{"internal/strictjson", []string{"reject"}, "text becomes JSON in one place, which knows nothing of robots"},
+	{"internal/peer", nil, "who is at the other end of a socket is asked of the system in one place"},
 	{"internal/archtest", nil, "the rules read source text and must not depend on what they judge"},
 	{"internal/sabotage", nil, "it rewrites sources into an overlay and runs the go command; it must not depend on what it sabotages"},
 	{"internal/golden", nil, "it only compares files, for tests"},
@@ -37,7 +38,7 @@ var rooms = []room{
 	{"robot/mission", []string{"units", "reject"}, "the machine is data in, data out; the capability's policy arrives as plain data"},
 	{"robot/skill", []string{"robot/gate", "arm", "body"}, "a setpoint comes only from what the gate cleared; a skill never grades itself"},
 	{"robot/audit", []string{"contract/v1", "internal/strictjson"}, "the record holds messages; it takes no part in deciding"},
-	{"robot/operator", []string{"contract/v1", "contract/v1/contractv1connect", "reject"}, "the person's listener speaks messages, like any other"},
+	{"robot/operator", []string{"contract/v1", "contract/v1/contractv1connect", "reject", "internal/peer"}, "the person's listener speaks messages, like any other"},
 	{"robot", []string{
 		"units", "reject", "arm", "world", "internal/strictjson", "contract", "contract/v1", "body", "transport",
 		"robot/gate", "robot/goal", "robot/verify", "robot/mission", "robot/skill", "robot/audit", "robot/operator",
@@ -45,14 +46,14 @@ var rooms = []room{
 
 	{"body", []string{"units", "reject"}, "a driver knows joints and readings, no verbs and no tasks"},
 	{"body/*", []string{"body", "arm", "world"}, "drivers stand alone: siblings never import each other, and none knows the robot above it"},
-	{"body/remote", []string{"body", "body/remote/v1"}, "the driver protocol carries messages to a driver of any kind; it is a protocol of its own, without the brain's"},
+	{"body/remote", []string{"body", "body/remote/v1", "internal/peer"}, "the driver protocol carries messages to a driver of any kind; it is a protocol of its own, without the brain's"},
 	{"body/remote/v1", nil, "the driver protocol's messages bring nothing of either side"},
 	{"body/remote/gen", nil, "it only turns driver.proto into Go"},
 	{"body/plant", []string{"body/sim", "body/remote"}, "the simulator as a process: the one place where a simulated world meets a line"},
 
 	{"transport", []string{"contract/v1", "internal/strictjson"}, "the line carries messages and decides nothing"},
 	{"transport/*", []string{"transport"}, "transports stand alone: siblings never import each other"},
-	{"transport/connect", []string{"transport", "contract/v1/contractv1connect"}, "transports stand alone: siblings never import each other; the stubs are its own"},
+	{"transport/connect", []string{"transport", "contract/v1/contractv1connect", "internal/peer"}, "transports stand alone: siblings never import each other; the stubs are its own"},
 	{"transport/transporttest", []string{
 		"transport", "robot", "body", "body/guard", "body/sim", "robots",
 	}, "the suite holds a line against a whole robot on the simulator; only tests import it, and it imports no transport"},

@@ -14,6 +14,7 @@ import (
 
 	contractv1 "interlock/contract/v1"
 	"interlock/contract/v1/contractv1connect"
+	"interlock/internal/peer"
 	"interlock/reject"
 )
 
@@ -97,7 +98,7 @@ func (h *handler) door(r *http.Request) *reject.Rejection {
 	uid, known := r.Context().Value(userKey{}).(uint32)
 	var refusal reject.Rejection
 	switch {
-	case known && uid != h.uid, usersAreKnown && !known:
+	case known && uid != h.uid, peer.Known && !known:
 		refusal = reject.New(reject.NotPermitted, "only the robot's own user is heard here").By("user")
 	case len(r.Header["Origin"]) > 0, r.Header.Get("Sec-Fetch-Site") != "":
 		refusal = reject.New(reject.NotPermitted, "no page of a browser is heard here").By("origin").In("Origin")

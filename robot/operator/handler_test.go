@@ -15,6 +15,7 @@ import (
 
 	contractv1 "interlock/contract/v1"
 	"interlock/contract/v1/contractv1connect"
+	"interlock/internal/peer"
 )
 
 // answering is a person's robot that only counts, and that can hang or fail.
@@ -72,7 +73,7 @@ func TestOtherUsersAreNotHeard(t *testing.T) {
 	robot := new(answering)
 	h := newHandler(robot, uint32(me), time.Now)
 	others := []int{me + 1, me ^ 1<<20}
-	if usersAreKnown {
+	if peer.Known {
 		others = append(others, -1)
 	}
 	for _, uid := range others {

@@ -12,6 +12,8 @@ import (
 	"os"
 	"strings"
 	"time"
+
+	"interlock/internal/peer"
 )
 
 // unixPrefix begins every address: "unix:PATH". There is no other kind of line to a person.
@@ -104,7 +106,7 @@ type userKey struct{}
 // withUser notes who is at the other end, where the system can tell.
 func withUser(ctx context.Context, c net.Conn) context.Context {
 	if u, ok := c.(*net.UnixConn); ok {
-		if uid, ok := userOf(u); ok {
+		if uid, ok := peer.UserOf(u); ok {
 			return context.WithValue(ctx, userKey{}, uid)
 		}
 	}

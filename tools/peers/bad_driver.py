@@ -1,12 +1,13 @@
 """A driver process with one fault each, to see that the conformance suite finds it.
 
-    bad_driver.py FAULT DRIVER_PORT OPERATOR_PORT LISTEN_PORT LISTEN_OPERATOR_PORT
+    bad_driver.py FAULT DRIVER_PORT OPERATOR_SOCKET LISTEN_PORT LISTEN_OPERATOR_PORT
 
 It stands before a good driver process, hands on what it is asked, and spoils one thing of it. None is the good one.
 """
 import http.client
 import json
 import math
+import socket
 import sys
 import threading
 import time
@@ -15,8 +16,22 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 DRIVER, OPERATOR = "/interlock.driver.v1.Driver/", "/interlock.driver.v1.Operator/"
 
 
-def post(port, path, body, header):
-    line = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+class SocketConnection(http.client.HTTPConnection):
+    """A line over a unix socket."""
+
+    def __init__(self, path):
+        super().__init__("localhost", timeout=5)
+        self.path = path
+
+    def connect(self):
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.settimeout(self.timeout)
+        self.sock.connect(self.path)
+
+
+def post(at, path, body, header):
+    """One call at a port of this machine, or at a unix socket's path."""
+    line = http.client.HTTPConnection("127.0.0.1", at, timeout=5) if isinstance(at, int) else SocketConnection(at)
     try:
         line.request("POST", path, body, header)
         reply = line.getresponse()
@@ -208,7 +223,8 @@ def serve(port, to):
 
 
 if __name__ == "__main__":
-    driver, operator, listen, listen_operator = map(int, sys.argv[2:6])
+    operator = sys.argv[3]
+    driver, listen, listen_operator = (int(sys.argv[i]) for i in (2, 4, 5))
     Line.spoilt = {"None": Driver, **{c.__name__: c for c in FAULTS}}[sys.argv[1]](driver, operator)
     robots, persons = serve(listen, driver), serve(listen_operator, operator)
     threading.Thread(target=persons.serve_forever, daemon=True).start()

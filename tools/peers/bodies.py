@@ -50,10 +50,11 @@ class Bodies:
         return port
 
     def driver(self, body, contract=None):
-        """A driver process before the body: where it listens, for robots and for a person."""
-        listen, operator = free_port(), free_port()
+        """A driver process before the body: the port where it listens for robots, and the socket where a person reaches it."""
+        listen = free_port()
+        operator = f"{self.processes.folder}/operator-{listen}"
         self.processes.start(self.interlock, "driver", "remote", "--plant", f"127.0.0.1:{body}", "--contract", contract or self.contract,
-                             "--listen", f"127.0.0.1:{listen}", "--operator", f"127.0.0.1:{operator}",
+                             "--listen", f"127.0.0.1:{listen}", "--operator", f"unix:{operator}",
                              "--latch-file", f"{self.processes.folder}/latch-{listen}", ready="driver remote")
         return listen, operator
 
@@ -63,13 +64,13 @@ class Bodies:
 
     def behind_a_driver(self):
         listen, operator = self.driver(self.body(EXAMPLE))
-        return self.passes("--driver", f"127.0.0.1:{listen}", "--operator", f"127.0.0.1:{operator}", least=25)
+        return self.passes("--driver", f"127.0.0.1:{listen}", "--operator", f"unix:{operator}", least=25)
 
     def both_ends(self):
         """A body in Python with a contract of its own, driven by a client in Python: what is done is what its encoder says."""
         listen, operator = self.driver(self.body(EXAMPLE), OWN_CONTRACT)
         robot = line.Line(self.processes, self.interlock, OWN_CONTRACT, "--driver", f"127.0.0.1:{listen}",
-                          "--operator", f"127.0.0.1:{operator}", name="example")
+                          "--operator", f"unix:{operator}", name="example")
         try:
             expect([c.name for c in robot.robot.call("Describe").capabilities], ["greet", "rest"])
             for verb, pan in ("greet", 0.52), ("rest", 0):

@@ -8,12 +8,14 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
 
 	rpc "connectrpc.com/connect"
 
+	"interlock/internal/peer"
 	"interlock/reject"
 )
 
@@ -21,8 +23,6 @@ import (
 type door struct {
 	bearers []bearing
 	users   []uint32
-	hosts   []string
-	origins []string
 }
 
 // bearing is who brings a token.
@@ -32,14 +32,11 @@ type bearing struct {
 }
 
 func newDoor(o Options) *door {
-	d := &door{users: o.Users, origins: o.Origins}
-	for _, c := range append([]Caller{{MainCaller, o.Token}}, o.Callers...) {
+	d := &door{users: o.Users}
+	for _, c := range append([]Caller{{Owner, o.Token}}, o.Callers...) {
 		if c.Token != "" {
 			d.bearers = append(d.bearers, bearing{sha256.Sum256([]byte(c.Token)), c.Name})
 		}
-	}
-	for _, h := range o.Hosts {
-		d.hosts = append(d.hosts, strings.ToLower(h))
 	}
 	return d
 }
@@ -49,31 +46,28 @@ func denied(rule, field, says string) reject.Rejection {
 	return reject.New(reject.NotPermitted, says).By(rule).In(field)
 }
 
-// known refuses requests that a foreign page sent, or that meant another host: what a browser can be tricked into.
-func (d *door) known(r *http.Request) *reject.Rejection {
-	for _, origin := range r.Header["Origin"] {
-		if !slices.Contains(d.origins, origin) {
-			return ptr(denied("origin", "Origin", "pages of this origin may not call the robot"))
-		}
+// known refuses requests that a page sent, or that meant another host: what a browser can be tricked into.
+func known(r *http.Request) *reject.Rejection {
+	if len(r.Header["Origin"]) > 0 {
+		return ptr(denied("origin", "Origin", "pages may not call the robot"))
 	}
-	site := r.Header.Get("Sec-Fetch-Site")
-	if len(r.Header["Origin"]) == 0 && site != "" && site != "none" {
-		return ptr(denied("origin", "Sec-Fetch-Site", "a page that does not say where it is from may not call the robot"))
+	if site := r.Header.Get("Sec-Fetch-Site"); site != "" && site != "none" {
+		return ptr(denied("origin", "Sec-Fetch-Site", "pages may not call the robot"))
 	}
-	if !overUnix(r) && !d.host(r.Host) {
+	if !overUnix(r) && !loopbackName(r.Host) {
 		return ptr(denied("host", "Host", "the robot is not called by this name"))
 	}
 	return nil
 }
 
-// host reports whether a request may be addressed so: names that DNS rebinding cannot point elsewhere.
-func (d *door) host(host string) bool {
+// loopbackName reports whether a request may be addressed so: names that DNS rebinding cannot point elsewhere.
+func loopbackName(host string) bool {
 	name := host
 	if h, _, err := net.SplitHostPort(host); err == nil {
 		name = h
 	}
 	name = strings.ToLower(strings.Trim(name, "[]"))
-	if name == "localhost" || slices.Contains(d.hosts, name) {
+	if name == "localhost" {
 		return true
 	}
 	ip, err := netip.ParseAddr(name)
@@ -81,6 +75,7 @@ func (d *door) host(host string) bool {
 }
 
 // trusted refuses callers that bring neither a token nor, over a unix socket, the right user. Others it tells by name.
+// Whoever shows a token is whom that names, or nobody: a guest with a token that is out of date is not the owner.
 func (d *door) trusted(r *http.Request) (principal string, refused *reject.Rejection) {
 	given := r.Header["Authorization"]
 	if len(given) == 1 {
@@ -92,7 +87,10 @@ func (d *door) trusted(r *http.Request) (principal string, refused *reject.Rejec
 			}
 		}
 	}
-	if uid, ok := r.Context().Value(userKey{}).(uint32); ok && slices.Contains(d.users, uid) {
+	if uid, ok := r.Context().Value(userKey{}).(uint32); ok && len(given) == 0 && slices.Contains(d.users, uid) {
+		if int64(uid) == int64(os.Getuid()) {
+			return Owner, nil
+		}
 		return "uid " + strconv.FormatUint(uint64(uid), 10), nil
 	}
 	return "", ptr(denied("token", "Authorization", "the robot answers only callers that bring its token"))
@@ -144,25 +142,6 @@ func formOf(r *http.Request) (form, *reject.Rejection) {
 	return f, nil
 }
 
-// cors answers the pages that may call, which only options can name.
-func (d *door) cors(w http.ResponseWriter, r *http.Request) (preflight bool) {
-	origin := r.Header.Get("Origin")
-	if origin == "" {
-		return false
-	}
-	h := w.Header()
-	h.Set("Access-Control-Allow-Origin", origin)
-	h.Add("Vary", "Origin")
-	h.Set("Access-Control-Expose-Headers", "Grpc-Status, Grpc-Message, Grpc-Status-Details-Bin, Retry-After")
-	if r.Method != http.MethodOptions {
-		return false
-	}
-	h.Set("Access-Control-Allow-Methods", http.MethodPost)
-	h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, Connect-Protocol-Version, Connect-Timeout-Ms, Grpc-Timeout, X-Grpc-Web, X-User-Agent")
-	w.WriteHeader(http.StatusNoContent)
-	return true
-}
-
 // userKey is where a connection's context holds the user behind a unix socket, a uint32.
 type userKey struct{}
 
@@ -172,7 +151,7 @@ func withUser(ctx context.Context, c net.Conn) context.Context {
 		c = counted.Conn
 	}
 	if u, ok := c.(*net.UnixConn); ok {
-		if uid, ok := userOf(u); ok {
+		if uid, ok := peer.UserOf(u); ok {
 			return context.WithValue(ctx, userKey{}, uid)
 		}
 	}

@@ -1488,7 +1488,7 @@ func (x *StopRequest) GetReason() string {
 type StopReply struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Number        uint64                 `protobuf:"varint,1,opt,name=number,proto3" json:"number,omitempty"`   // what a reset must name
-	Durable       bool                   `protobuf:"varint,2,opt,name=durable,proto3" json:"durable,omitempty"` // the latch file holds it already; the stop is in force either way
+	Durable       bool                   `protobuf:"varint,2,opt,name=durable,proto3" json:"durable,omitempty"` // the latch file holds it already; the stop is in force either way, and State tells when it does
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1744,7 +1744,8 @@ func (*StateRequest) Descriptor() ([]byte, []int) {
 type StateReply struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Latch         *Latch                 `protobuf:"bytes,1,opt,name=latch,proto3" json:"latch,omitempty"`
-	Holder        string                 `protobuf:"bytes,2,opt,name=holder,proto3" json:"holder,omitempty"` // of the lease; empty: nobody
+	Holder        string                 `protobuf:"bytes,2,opt,name=holder,proto3" json:"holder,omitempty"`    // of the lease; empty: nobody
+	Durable       bool                   `protobuf:"varint,3,opt,name=durable,proto3" json:"durable,omitempty"` // the latch file holds the latch as it is told here
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1791,6 +1792,13 @@ func (x *StateReply) GetHolder() string {
 		return x.Holder
 	}
 	return ""
+}
+
+func (x *StateReply) GetDurable() bool {
+	if x != nil {
+		return x.Durable
+	}
+	return false
 }
 
 type Scene struct {
@@ -2708,11 +2716,12 @@ const file_driver_proto_rawDesc = "" +
 	"\n" +
 	"rejections\x18\x01 \x03(\v2\x1e.interlock.driver.v1.RejectionR\n" +
 	"rejections\"\x0e\n" +
-	"\fStateRequest\"V\n" +
+	"\fStateRequest\"p\n" +
 	"\n" +
 	"StateReply\x120\n" +
 	"\x05latch\x18\x01 \x01(\v2\x1a.interlock.driver.v1.LatchR\x05latch\x12\x16\n" +
-	"\x06holder\x18\x02 \x01(\tR\x06holder\"\xd4\x02\n" +
+	"\x06holder\x18\x02 \x01(\tR\x06holder\x12\x18\n" +
+	"\adurable\x18\x03 \x01(\bR\adurable\"\xd4\x02\n" +
 	"\x05Scene\x12\x1b\n" +
 	"\tstart_rad\x18\x01 \x03(\x01R\bstartRad\x12:\n" +
 	"\aobjects\x18\x02 \x03(\v2 .interlock.driver.v1.SceneObjectR\aobjects\x123\n" +

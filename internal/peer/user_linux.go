@@ -1,15 +1,15 @@
-package operator
+package peer
 
 import (
 	"net"
 	"syscall"
 )
 
-// usersAreKnown says that the system tells who is at the other end of a socket: then nobody unknown is heard.
-const usersAreKnown = true
+// Known says that the system tells who is at the other end of a socket: then nobody unknown need be heard.
+const Known = true
 
-// userOf returns the user id of the process at the other end, as it was when it connected.
-func userOf(c *net.UnixConn) (uid uint32, known bool) {
+// UserOf returns the user id of the process at the other end, as it was when it connected.
+func UserOf(c *net.UnixConn) (uid uint32, known bool) {
 	raw, err := c.SyscallConn()
 	if err != nil {
 		return 0, false

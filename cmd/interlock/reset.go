@@ -1,0 +1,61 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"interlock/reject"
+)
+
+func newReset() *cobra.Command {
+	var f robotChoice
+	var operator string
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "reset N [ROBOT]",
+		Short: "Permit motion again after stop number N; nothing is restarted",
+		Args:  takes(argument{name: "N", says: "the number of the stop; interlock robots tells it, and so does the stop itself"}, robotArgument()),
+		RunE: func(cmd *cobra.Command, a []string) error {
+			number, err := strconv.ParseUint(a[0], 10, 64)
+			if err != nil {
+				return badInput(fmt.Errorf("reset N: %q is no number of a stop; interlock robots tells it, and so does the stop itself", a[0]))
+			}
+			who, err := f.of(a, 1)
+			if err != nil {
+				return err
+			}
+			list, err := operators(who, operator)
+			if err != nil {
+				return err
+			}
+			if len(list) != 1 {
+				return badInput(fmt.Errorf("which robot? ROBOT, the last argument, is missing: there are %s", orNone(strings.Join(slices.Sorted(maps.Keys(list)), ", "))))
+			}
+			for name, addr := range list {
+				err := distantLatch{func() (string, error) { return addr, nil }}.Reset(number)
+				var r reject.Rejection
+				switch {
+				case errors.As(err, &r):
+					return exitStatus{reject.ExitCode(r.Code), fmt.Errorf("%w; interlock robots tells the number", err)}
+				case err != nil:
+					return err
+				case asJSON:
+					return printJSON(cmd.OutOrStdout(), map[string]any{"robot": name, "reset": number})
+				}
+				_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: stop %d is reset: motion is permitted, nothing was restarted\n", driverSaid(name, addr), number)
+				return err
+			}
+			return nil
+		},
+	}
+	f.add(c, 1, nil)
+	c.Flags().StringVar(&operator, "operator", "", "the driver's operator address")
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return c
+}
