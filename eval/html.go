@@ -34,7 +34,6 @@ type page struct {
 	Timelines []timeline
 	Worst     []worst
 	Notes     []string
-	RunDir    string
 }
 
 // headline is one large number with its meaning.
@@ -67,9 +66,9 @@ type worst struct {
 	Kind, Command string
 }
 
-// WriteHTML writes one self-contained page about a report. runDir is the folder the run is saved in, for the commands
-// that replay an episode; empty leaves a placeholder.
-func WriteHTML(w io.Writer, r *Report, runDir string) error {
+// WriteHTML writes one self-contained page about a report. replay is the command line that replays an episode of the run,
+// by its id; nil: the run is saved nowhere, and no command is shown.
+func WriteHTML(w io.Writer, r *Report, replay func(id string) string) error {
 	tmpl, err := template.New("report").Funcs(template.FuncMap{
 		"prop": func(p Proportion) string { return p.String() }, "short": shorten, "share": share, "tri": triState,
 		"hash": func(s string) string { return shorten(s, 13) },
@@ -77,12 +76,9 @@ func WriteHTML(w io.Writer, r *Report, runDir string) error {
 	if err != nil {
 		return fmt.Errorf("eval: report: %w", err)
 	}
-	if runDir == "" {
-		runDir = "RUN"
-	}
 	p := page{
 		Report: r, Last: r.Last(), Starts: Starts(r), Headlines: headlines(r), Groups: Groups(r), Pairs: GatePairs(r),
-		Ledgers: Ledgers(r), Total: TotalLedger(r), Worst: worstOf(r, runDir), RunDir: runDir, Classes: map[string]Classified{},
+		Ledgers: Ledgers(r), Total: TotalLedger(r), Worst: worstOf(r, replay), Classes: map[string]Classified{},
 		Notes: strings.Split(strings.TrimSpace(Notes(r)), "\n"),
 	}
 	for _, c := range Classify(r) {
@@ -231,12 +227,15 @@ func trouble(e *Episode) (int, string) {
 	return 0, ""
 }
 
-func worstOf(r *Report, runDir string) []worst {
+func worstOf(r *Report, replay func(id string) string) []worst {
 	var out []worst
 	unique := distinctEpisodes(r.Episodes)
 	for i := range unique {
 		if rank, kind := trouble(&unique[i]); rank > 0 {
-			command := fmt.Sprintf("interlock replay %s %s", runDir, unique[i].ID)
+			command := ""
+			if replay != nil {
+				command = replay(unique[i].ID)
+			}
 			out = append(out, worst{&unique[i], kind, command})
 		}
 	}

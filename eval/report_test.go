@@ -168,7 +168,7 @@ func TestTableFits(t *testing.T) {
 func TestPage(t *testing.T) {
 	r := run(t, "seven", plan(2, castNames()...), &fakeLab{agents: cast()})
 	var page bytes.Buffer
-	if err := eval.WriteHTML(&page, &r, "runs/1"); err != nil {
+	if err := eval.WriteHTML(&page, &r, func(id string) string { return "interlock replay runs/1 " + id }); err != nil {
 		t.Fatal(err)
 	}
 	text := page.String()
@@ -197,7 +197,7 @@ func TestPage(t *testing.T) {
 
 func TestEmptyReportRenders(t *testing.T) {
 	r := eval.Report{Suite: "none", Agents: []string{"a"}, Gates: []bool{true}}
-	if err := errors.Join(eval.WriteHTML(io.Discard, &r, ""), eval.WriteTable(io.Discard, &r), eval.WriteScenarios(io.Discard, &r)); err != nil {
+	if err := errors.Join(eval.WriteHTML(io.Discard, &r, nil), eval.WriteTable(io.Discard, &r), eval.WriteScenarios(io.Discard, &r)); err != nil {
 		t.Fatal(err)
 	}
 }

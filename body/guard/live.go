@@ -22,6 +22,7 @@ type live struct {
 	resync bool          // the command is to be taken from the body: it missed some
 	lost   bool          // it must be opened again
 	tryAt  units.Instant
+	cause  error // why the last attempt to open it again failed
 }
 
 // turnLive is one cycle: plan, command, read.
@@ -93,6 +94,9 @@ func (g *Guard) tell(p body.Setpoint, moves, halt bool) error {
 // unanswered ends the motion at once, and latches if it lasts or if the body refuses what it is told.
 func (g *Guard) unanswered(err error) {
 	l := &g.live
+	if errors.Is(err, body.ErrNotOpen) && l.cause != nil { // it is not open because of that
+		err = l.cause
+	}
 	if !l.down {
 		l.down, l.since = true, g.now
 	}
@@ -115,7 +119,11 @@ func (g *Guard) reopen() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if err != nil {
-		g.live.tryAt = g.now.Add(reopenWait)
+		if errors.Is(err, body.ErrAnother) && !errors.Is(g.live.cause, body.ErrAnother) { // a fault of its own, which a person must see
+			g.fault = hazardDriverLost
+			g.latch.trip(ladder[hazardDriverLost].code + ": " + err.Error())
+		}
+		g.live.tryAt, g.live.cause = g.now.Add(reopenWait), err
 		return
 	}
 	applied := g.applied

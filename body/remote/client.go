@@ -156,7 +156,7 @@ func (d *Driver) Open() error {
 		return err
 	}
 	if !reflect.DeepEqual(desc, d.desc) {
-		return fmt.Errorf("remote: the process has another body (%q in mode %s) than was expected", desc.Name, desc.Mode)
+		return fmt.Errorf("%w: %s, where there was %s", body.ErrAnother, named(desc), named(d.desc))
 	}
 	lease, err := d.acquire(ctx)
 	if err != nil {
@@ -165,6 +165,11 @@ func (d *Driver) Open() error {
 	d.open, d.epoch, d.sequence = true, lease, 0
 	d.renewer = d.keepLease(lease)
 	return nil
+}
+
+// named tells a body from another one, for people.
+func named(d body.Description) string {
+	return fmt.Sprintf("%q in mode %s with %d joints and %d witnesses", d.Name, d.Mode, len(d.Joints), len(d.Witnesses))
 }
 
 func (d *Driver) acquire(ctx context.Context) (epoch uint64, err error) {

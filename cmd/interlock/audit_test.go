@@ -63,6 +63,35 @@ func putRecord(t *testing.T, l *audit.Log, r *contractv1.AuditRecord) {
 	}
 }
 
+// Each process on record says which program it was, however that was built, and how its driver's latch stood when it began:
+// where nothing was ever stopped that is no reset.
+//
+// Verifies: U168
+func TestTheRecordSaysWhichProgramAndWhichLatch(t *testing.T) {
+	h := inhabited(t, "robots/so101-tabletop.yaml")
+	_, out, _ := command(t, "audit", "show", "--kind", "opened")
+	name := strings.TrimPrefix(version(), "program ")
+	if name == "" || !strings.Contains(out, "process 1 of so101, program "+name+", contract ") {
+		t.Errorf("program %q: %s", name, out)
+	}
+	latch := func(says string) {
+		t.Helper()
+		h.until("the latch is on record: "+says, func() bool {
+			_, out, _ := command(t, "audit", "show", "--kind", "latch", "-n", "1")
+			return strings.HasSuffix(out, "  "+says+"\n")
+		})
+	}
+	latch("not stopped, and never was")
+	if code, _, errOut := command(t, "stop"); code != exitFine {
+		t.Fatal(errOut)
+	}
+	latch("stopped, number 1  interlock stop")
+	if code, _, errOut := command(t, "reset", "1"); code != exitFine {
+		t.Fatal(errOut)
+	}
+	latch("reset, number 1")
+}
+
 // Show prints the record of the only robot, of a named one or of a folder, filtered, while the robot has it open; nothing in
 // it can command a terminal.
 //

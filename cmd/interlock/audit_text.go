@@ -45,7 +45,7 @@ func wordsOf(r *contractv1.AuditRecord) string {
 	switch what := r.GetWhat().(type) {
 	case *contractv1.AuditRecord_Opened:
 		o := what.Opened
-		return fmt.Sprintf("process %d of %s, program %s, contract %.12s", o.GetIncarnation(), o.GetRobot(), o.GetVersion(), o.GetContractHash())
+		return fmt.Sprintf("process %d of %s, program %s, contract %.12s", o.GetIncarnation(), o.GetRobot(), strings.TrimPrefix(o.GetVersion(), "program "), o.GetContractHash())
 	case *contractv1.AuditRecord_Intent:
 		i := what.Intent
 		return joined(i.GetMissionId(), i.GetCapability(), string(i.GetArgsJson()), labelled("by", i.GetPrincipal()), labelled("task", i.GetTaskId()), labelled("approval", i.GetApproval()))
@@ -60,10 +60,14 @@ func wordsOf(r *contractv1.AuditRecord) string {
 		a := what.Approval
 		return joined(a.GetKind().String(), a.GetHash(), a.GetAct().GetCapability(), string(a.GetAct().GetArgsJson()), labelled("by", a.GetBy()))
 	case *contractv1.AuditRecord_Latch:
-		if !what.Latch.GetStopped() {
-			return fmt.Sprintf("reset, number %d", what.Latch.GetNumber())
+		switch l := what.Latch; {
+		case l.GetStopped():
+			return joined(fmt.Sprintf("stopped, number %d", l.GetNumber()), l.GetReason())
+		case l.GetNumber() == 0:
+			return "not stopped, and never was"
+		default:
+			return fmt.Sprintf("reset, number %d", l.GetNumber())
 		}
-		return joined(fmt.Sprintf("stopped, number %d", what.Latch.GetNumber()), what.Latch.GetReason())
 	case *contractv1.AuditRecord_Refused:
 		f := what.Refused
 		text := joined(f.GetMissionId(), f.GetCapability(), string(f.GetArgsJson()), labelled("by", f.GetPrincipal()), codesOf(f.GetRejections()))

@@ -27,6 +27,9 @@ type chatFlags struct {
 	contract, model, goal  string
 	robot, token, operator string
 	asJSON, noColour       bool
+	folded                 bool // with a robot in this process, whatever runs
+	found                  bool // robot was named by nobody: it is the one that runs
+	alone                  bool // nobody asked for a robot in this process: none runs
 	stops, cancels         []string
 	patience               time.Duration
 
@@ -39,13 +42,14 @@ func newChat() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "chat [ROBOT]",
 		Short: "Type to a robot and watch what it does",
-		Long: `Chat is a conversation with a robot in this process: the embedded simulator in real
-time, with the contract's objects on the table. The brain is a built-in phrase
-reader unless --model names another one.
+		Long: `Chat is a conversation with a robot. The brain is a built-in phrase reader unless
+--model names another one.
 
-With ROBOT it is one with a robot that runs elsewhere (interlock robot), by name or
-address. That one may start later, end and come back, or offer other verbs; a
-typed stop goes to its driver and needs no robot.
+ROBOT is one that runs elsewhere (interlock robot), by name or address. It may start
+later, end and come back, or offer other verbs; a typed stop goes to its driver and
+needs no robot. Without ROBOT it is the robot of this user that runs. If none does,
+or with --folded or --contract, it is one in this process: the embedded simulator in
+real time, with the contract's objects on the table.
 
 "stop" goes from the keyboard to the driver, never through the brain; it latches,
 and "reset N" permits motion again. It is a latched software stop, not an
@@ -59,14 +63,15 @@ Exit codes: 0 the conversation ended, 1 our error, 2 bad input, 7 ended by Ctrl-
 		Example: `  interlock chat
   interlock chat --goal 'held("red cube")'
   interlock chat so101
+  interlock chat --folded
   printf 'pick up the red cube\nput it in the tray\n' | interlock chat --json`,
 		Args: takes(robotArgument()),
 		RunE: func(cmd *cobra.Command, a []string) (err error) {
 			if f.robot, err = f.choice.of(a, 0); err != nil {
 				return err
 			}
-			if f.robot != "" && cmd.Flags().Changed("contract") {
-				return badInput(errors.New("--contract is for a robot in this process; the one that ROBOT names has its own"))
+			if err := f.choose(cmd.Context(), cmd.Flags().Changed("contract")); err != nil {
+				return err
 			}
 			signals := make(chan os.Signal, 2)
 			signal.Notify(signals, os.Interrupt)
@@ -74,9 +79,10 @@ Exit codes: 0 the conversation ended, 1 our error, 2 bad input, 7 ended by Ctrl-
 			return f.chat(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout(), signals)
 		},
 	}
-	c.Flags().StringVar(&f.contract, "contract", "robots/so101-tabletop.yaml", "contract file")
+	c.Flags().StringVar(&f.contract, "contract", "robots/so101-tabletop.yaml", "contract file of a robot in this process")
+	c.Flags().BoolVar(&f.folded, "folded", false, "talk to a simulated robot in this process, whatever robots run")
 	f.choice.add(c, 0, nil)
-	c.Flags().Lookup("robot").Usage = "name or address of a robot that runs elsewhere, as the argument ROBOT"
+	c.Flags().Lookup("robot").Usage = "name or address of a robot that runs elsewhere, as the argument ROBOT (default: the one that runs)"
 	c.Flags().StringVar(&f.token, "token-file", "", "with an address as ROBOT: the file of its token")
 	c.Flags().StringVar(&f.operator, "operator", "", "with an address as ROBOT: where its driver is stopped and reset")
 	c.Flags().StringVar(&f.model, "model", phrase.Name, "brain: "+phrase.Name+", "+modelForms)
@@ -111,8 +117,14 @@ func (f *chatFlags) chat(ctx context.Context, in io.Reader, out io.Writer, signa
 	c := newConsole(screen, f.asJSON, palette{f.colours(out)})
 	s.tell, s.echo = c.tell, !src.live() || f.asJSON
 	s.greet(f)
+	if f.found {
+		s.note(f.robot + " runs, so this conversation is with it; interlock chat --folded is one with a simulated robot of its own")
+	}
 	if s.distant != nil {
 		s.wg.Go(func() { s.distant.watch(s.ctx, s.note) })
+	}
+	if f.alone {
+		s.wg.Go(func() { watchForRobots(s.ctx, func(says string) { s.tell(chatEvent{Event: evWarning, Says: says}) }) })
 	}
 	s.converse(ctx, src, signals)
 	err = errors.Join(s.leave(cancelAll), c.close(), closeSource())

@@ -13,6 +13,9 @@ import (
 	"interlock/transport"
 )
 
+// othersRule is the rule by which a robot refuses to tell or end what another caller started.
+const othersRule = "principal"
+
 func newEvents() *cobra.Command {
 	var f robotFlags
 	var follow bool
@@ -48,6 +51,9 @@ func (f *robotFlags) events(cmd *cobra.Command, l *namedLine, mission string, fr
 	}
 	none := true
 	for e, err := range events {
+		if r, refused := refusals(err); refused && r[0].Rule == othersRule {
+			return exitStatus{exitRefused, fmt.Errorf("%w, who alone is told of it; interlock missions %s says how it stands, and interlock audit show %[2]s --mission %s has all of it", err, word(l.name()), word(mission))}
+		}
 		if err != nil {
 			return l.status(err)
 		}
@@ -122,7 +128,9 @@ func newCancel() *cobra.Command {
 		Use:   "cancel MISSION [ROBOT]",
 		Short: "End a mission, and wait until standstill was measured",
 		Long: `Cancel ends a mission the way its capability says, and follows it to its end:
-"cancelled" means that standstill was measured. "interlock stop" always works.
+"cancelled" means that standstill was measured. "interlock stop" always works. A
+mission of a further caller (interlock robot --caller) is ended by that caller, by
+interlock take, or by a stop.
 
 Exit codes: 0 cancelled, or ended by itself before; 3 refused; 7 aborted.`,
 		Args: takes(missionArgument(), robotArgument()),
@@ -140,7 +148,11 @@ Exit codes: 0 cancelled, or ended by itself before; 3 refused; 7 aborted.`,
 				if e := endOf(cmd.Context(), l, a[0]); e != nil { // there is nothing left to end
 					return f.print(cmd, e)
 				}
-				return exitStatus{reject.ExitCode(reject.Code(r[0].GetCode())), errors.New(r[0].GetCode() + ": " + r[0].GetSays())}
+				says := r[0].GetCode() + ": " + r[0].GetSays()
+				if r[0].GetRule() == othersRule {
+					says += fmt.Sprintf("; only that one can cancel it, and a person ends what moves by: interlock take %s (nobody else moves the robot then), or interlock stop %[1]s", word(l.name()))
+				}
+				return exitStatus{reject.ExitCode(reject.Code(r[0].GetCode())), errors.New(says)}
 			}
 			for e, err := range l.Events(cmd.Context(), &contractv1.EventsRequest{MissionId: a[0], FromSeq: 1}) {
 				if r, refused := refusals(err); refused && r.Has(reject.NotInEnum) {

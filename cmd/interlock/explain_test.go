@@ -113,6 +113,7 @@ func TestInit(t *testing.T) {
 //
 // Verifies: Y30
 func TestChatBadInput(t *testing.T) {
+	t.Setenv("XDG_RUNTIME_DIR", t.TempDir())
 	for name, line := range map[string][]string{
 		"goal": {"chat", "--goal", "held(red)"}, "model": {"chat", "--model", "nobody"}, "persona": {"chat", "--model", "scripted:nobody"},
 		"contract": {"chat", "--contract", "nowhere.yaml"}, "no stop word": {"chat", "--stop-words", " "}, "no patience": {"chat", "--model-timeout", "0s"}, "arguments": {"chat", "pick up the red cube"},

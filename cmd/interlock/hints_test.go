@@ -1,10 +1,14 @@
 package main
 
 import (
+	"html"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"interlock/eval"
 )
 
 // What is printed as a command to run is one, whole: pasted as it is it does what it says, where one robot is known and where
@@ -48,6 +52,28 @@ func TestPrintedCommandsCanBePasted(t *testing.T) {
 	out = runs(exitFine, "init", blank)
 	if !strings.Contains(out, "interlock check '"+strings.ReplaceAll(blank, "'", `'\''`)+"'\n") {
 		t.Errorf("a file with a blank and a quote is shown as %q", out)
+	}
+}
+
+// The page about a run shows commands that can be pasted, whatever the run's folder is called.
+//
+// Verifies: U170
+func TestTheReportsCommandsCanBePasted(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "ada's run")
+	for _, line := range [][]string{{"demo", "--agents", "overclaimer", "--out", dir}, {"report", dir}} {
+		if code, _, errOut := command(t, line...); code != exitFine {
+			t.Fatalf("%q: exit %d, %s", line, code, errOut)
+		}
+	}
+	page, err := os.ReadFile(filepath.Join(dir, eval.PageFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, shown, _ := strings.Cut(string(page), "<code>interlock replay ")
+	shown, _, found := strings.Cut(shown, "</code>")
+	id, whole := strings.CutPrefix(html.UnescapeString(shown), word(dir)+" ")
+	if code, out, errOut := command(t, "replay", dir, id); !found || !whole || code != exitFine {
+		t.Errorf("the page shows %q: exit %d, %q %q", shown, code, out, errOut)
 	}
 }
 

@@ -79,8 +79,9 @@ func soft(t *testing.T) string {
 	return ""
 }
 
-// inhabited starts a driver and a robot for the contract, and waits until the robot is ready.
-func inhabited(t *testing.T, contract string) *house {
+// inhabited starts a driver and a robot for the contract, and waits until the robot is ready. Among the further flags of the
+// robot SOCKET is an address in the house.
+func inhabited(t *testing.T, contract string, flags ...string) *house {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "il") //nolint:usetesting // t.TempDir is too long for a socket
 	if err != nil {
@@ -91,7 +92,11 @@ func inhabited(t *testing.T, contract string) *house {
 	t.Setenv("XDG_STATE_HOME", dir)
 	h := &house{t: t, dir: dir}
 	h.driver = began(t, nil, "driver", "sim", "--contract", contract, "--listen", h.socket("d"), "--operator", h.socket("o"))
-	h.robot = began(t, nil, "robot", contract, "--driver", h.socket("d"), "--operator", h.socket("o"))
+	line := []string{"robot", contract, "--driver", h.socket("d"), "--operator", h.socket("o")}
+	for _, f := range flags {
+		line = append(line, strings.ReplaceAll(f, "SOCKET", h.socket("r")))
+	}
+	h.robot = began(t, nil, line...)
 	h.until("the robot is ready", func() bool {
 		_, out, _ := command(t, "robots", "--json")
 		return strings.Contains(out, `"state":"ready"`)

@@ -15,6 +15,7 @@ import (
 	"interlock/reject"
 	"interlock/robot/audit"
 	"interlock/transport"
+	"interlock/transport/connect"
 )
 
 // soFar is how long a command that does not follow waits for one more event of a mission that goes on.
@@ -47,7 +48,8 @@ func newMissions() *cobra.Command {
 		Long: `Missions lists the latest missions of a robot of this user and how each stands. A
 robot that does not answer, or has ended, has its record: then the list says so, and
 beside each mission the number of the record that its state is from. What happened
-since is not known; interlock robots tells how the robot is.`,
+since is not known; interlock robots tells how the robot is. A mission of a further
+caller (interlock robot --caller) is told from the record too, with the caller's name.`,
 		Args: takes(robotArgument()),
 		RunE: func(cmd *cobra.Command, a []string) error {
 			who, err := f.of(a, 0)
@@ -138,6 +140,9 @@ func (f *robotFlags) printMission(out io.Writer, s *missionState) error {
 	if s.Reason != "" {
 		text += "  " + shown(s.Reason)
 	}
+	if s.Caller != connect.Owner && s.Caller != "" {
+		text += "  (of " + shown(s.Caller) + ")"
+	}
 	if s.Source == fromRecord {
 		text += fmt.Sprintf("  (record %d)", s.Record)
 	}
@@ -148,6 +153,7 @@ func (f *robotFlags) printMission(out io.Writer, s *missionState) error {
 // begun is a mission that was begun, as the record tells it.
 type begun struct {
 	Mission    string    `json:"mission"`
+	Caller     string    `json:"caller,omitempty"` // who started it
 	Capability string    `json:"capability"`
 	Task       string    `json:"task,omitempty"`
 	Args       string    `json:"args"`
@@ -191,7 +197,7 @@ func withLine(list []begun, line *audit.Entry) []begun {
 		i := what.Intent
 		args := i.GetArgsJson()
 		list = append(list, begun{
-			Mission: i.GetMissionId(), Capability: i.GetCapability(), Task: i.GetTaskId(), Args: string(args[:min(len(args), maxShownArgs)]),
+			Mission: i.GetMissionId(), Caller: i.GetPrincipal(), Capability: i.GetCapability(), Task: i.GetTaskId(), Args: string(args[:min(len(args), maxShownArgs)]),
 			At: time.UnixMilli(line.Record.GetWallMs()), record: line.Seq,
 		})
 		return list[max(0, len(list)-keptBegun):]
@@ -220,18 +226,20 @@ func (s *missionState) told(e *contractv1.Event) {
 	s.State, s.Reason, s.Final = strings.ToLower(e.GetKind().String()), e.GetReason(), e.GetFinal()
 }
 
-// stateOfMission asks the robot, and falls back on the record for a mission that it says nothing of.
+// stateOfMission asks the robot, and falls back on the record for a mission of which it says nothing, or less than is written
+// there: it may be slow, and it tells a further caller's mission to nobody else.
 func stateOfMission(ctx context.Context, l transport.Client, b begun) missionState {
 	s := missionState{begun: b, Source: fromRobot}
-	says := "the robot says nothing of it"
+	says, told := "the robot says nothing of it", uint64(0)
 	for e, err := range eventsSoFar(ctx, l, b.Mission, 1) {
 		if err != nil {
 			says = err.Error()
 			break
 		}
 		s.told(e)
+		says, told = "the robot did not say the rest in time", e.GetSeq()
 	}
-	if s.State == "" {
+	if told == 0 || told < b.last.GetSeq() {
 		return b.onRecord(says)
 	}
 	return s

@@ -1,10 +1,14 @@
 package main
 
 import (
+	"context"
+	"iter"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	contractv1 "interlock/contract/v1"
+	"interlock/transport"
 )
 
 // A robot that does not answer, or has ended, is said to; its missions are then told from its record, each with the number of
@@ -69,6 +73,55 @@ func TestMissionsOnRecordGoByTheirLastLine(t *testing.T) {
 	got := said[missionState](t, out)
 	if len(got) != 2 || got[0].Mission != "m1" || got[0].State != "failed" || got[0].Reason != "timeout" || got[0].Record != 5 || got[1].Mission != "m4" || got[1].State != "intended" || got[1].Record != 10 || got[1].Final {
 		t.Errorf("%+v", got)
+	}
+}
+
+// slow is a robot that tells so many events of a mission, and then nothing more.
+type slow struct {
+	transport.Client
+	tells uint64
+}
+
+func (s slow) Events(ctx context.Context, q *contractv1.EventsRequest) iter.Seq2[*contractv1.Event, error] {
+	return func(yield func(*contractv1.Event, error) bool) {
+		for seq := q.GetFromSeq(); seq <= s.tells; seq++ {
+			if !yield(&contractv1.Event{MissionId: "m1", Seq: seq, Kind: contractv1.EventKind_PHASE}, nil) {
+				return
+			}
+		}
+		<-ctx.Done()
+		yield(nil, ctx.Err())
+	}
+}
+
+// Where a robot is slow to tell how a mission stands, what is on record counts if it says more, with the number of the line
+// that says so: a mission that ended is never told as one that goes on, or as unknown.
+//
+// Verifies: U166
+func TestASlowRobotsMissionsEndAsOnRecord(t *testing.T) {
+	ended := begun{Mission: "m1", record: 9, last: &contractv1.Event{MissionId: "m1", Seq: 5, Kind: contractv1.EventKind_VERIFIED, Final: true}}
+	goesOn := begun{Mission: "m1", record: 6, last: &contractv1.Event{MissionId: "m1", Seq: 2, Kind: contractv1.EventKind_STARTED}}
+	intended := begun{Mission: "m1", record: 4}
+	for name, c := range map[string]struct {
+		b      begun
+		tells  uint64
+		state  string
+		source string
+		record uint64
+	}{
+		"ended, and nothing is told":    {ended, 0, "verified", fromRecord, 9},
+		"ended, and less is told":       {ended, 3, "verified", fromRecord, 9},
+		"goes on, and nothing is told":  {goesOn, 0, "started", fromRecord, 6},
+		"goes on, and more is told":     {goesOn, 3, "phase", fromRobot, 0},
+		"intended, and nothing is told": {intended, 0, "intended", fromRecord, 4},
+		"intended, and more is told":    {intended, 1, "phase", fromRobot, 0},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := stateOfMission(t.Context(), slow{tells: c.tells}, c.b)
+			if s.State != c.state || s.Source != c.source || s.Record != c.record || s.Final != (c.state == "verified") || (s.Says != "") != (c.source == fromRecord) {
+				t.Errorf("%s: %+v", name, s)
+			}
+		})
 	}
 }
 

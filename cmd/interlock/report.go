@@ -26,7 +26,8 @@ seeds with the command that replays each. The page needs nothing else.`,
 				return badInput(err)
 			}
 			var page bytes.Buffer
-			if err := eval.WriteHTML(&page, &r, a[0]); err != nil {
+			replay := func(id string) string { return "interlock replay " + word(a[0]) + " " + word(id) }
+			if err := eval.WriteHTML(&page, &r, replay); err != nil {
 				return err
 			}
 			path := filepath.Join(a[0], eval.PageFile)

@@ -69,7 +69,7 @@ one (interlock approve).`,
 			}
 			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 			defer stop()
-			s := &served{options: o, contract: k, out: cmd.OutOrStdout(), errOut: cmd.ErrOrStderr()}
+			s := &served{options: o, contract: k, out: cmd.OutOrStdout(), errOut: cmd.ErrOrStderr(), program: sync.OnceValue(version)}
 			return s.run(ctx)
 		},
 	}
@@ -96,7 +96,7 @@ func (o *robotOptions) fill(robot string) error {
 		return badInput(errors.New("--plant and --latch-file are for a driver that is started here; --driver names one that runs"))
 	}
 	for i, c := range o.callers {
-		if !robotName.MatchString(c) || slices.Contains(o.callers[:i], c) || c == connect.MainCaller {
+		if !robotName.MatchString(c) || slices.Contains(o.callers[:i], c) || c == connect.Owner {
 			return badInput(fmt.Errorf("--caller: %q is no name, or is another's: small letters, digits, _ and -, at most 40", c))
 		}
 	}
@@ -139,6 +139,8 @@ type served struct {
 	log    *audit.Log
 	past   *audit.History
 	person string // address of the person's listener
+
+	program func() string // which program this is; the first call takes the time to read it
 }
 
 // say tells whoever looks at the process.
@@ -188,6 +190,7 @@ func (s *served) run(ctx context.Context) (err error) {
 		end := owned.start(ctx)
 		defer end()
 	}
+	go s.program() // while the driver comes up
 	if err := me.write(); err != nil {
 		return err
 	}
@@ -236,7 +239,7 @@ func (s *served) listen(ctx context.Context, me *entry) (net.Listener, connect.O
 	if err != nil {
 		return nil, connect.Options{}, err
 	}
-	o := connect.Options{Token: token}
+	o := connect.Options{Token: token, Log: newFaultLog(s.say)}
 	for _, name := range s.options.callers {
 		token, err := connect.Token(filepath.Join(dir, me.Name+"."+name+".token"))
 		if err != nil {
@@ -312,7 +315,7 @@ func (s *served) make(line *link, d body.Description) error {
 	}
 	s.robot, err = robot.New(robot.Config{
 		Contract: s.contract, Alignment: a, Gate: g, Body: line, Pacer: robot.Waiting(), MaxMissions: missionBudget, Beat: units.Beat,
-		Journal: s.log, Past: s.past, Version: revision(), Desk: operator.NewDesk(operator.Config{FirstNumber: s.past.RequestNumber + 1}),
+		Journal: s.log, Past: s.past, Version: s.program(), Desk: operator.NewDesk(operator.Config{FirstNumber: s.past.RequestNumber + 1}),
 	})
 	return err
 }
@@ -364,4 +367,4 @@ func nobodyCalled(ctx context.Context, name string) error {
 	return nil
 }
 
-func alive(pid int) bool { return syscall.Kill(pid, 0) == nil }
+func alive(pid int) bool { return pid > 0 && syscall.Kill(pid, 0) == nil }

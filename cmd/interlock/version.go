@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"io"
 	"os"
 	"runtime"
 	"runtime/debug"
@@ -33,12 +34,16 @@ func version() string {
 	if err != nil {
 		return ""
 	}
-	program, err := os.ReadFile(path)
+	program, err := os.Open(path)
 	if err != nil {
 		return ""
 	}
-	sum := sha256.Sum256(program)
-	return "program " + hex.EncodeToString(sum[:8])
+	defer func() { _ = program.Close() }()
+	sum := sha256.New() // of a program that is not held in memory: a robot keeps little
+	if _, err := io.Copy(sum, program); err != nil {
+		return ""
+	}
+	return "program " + hex.EncodeToString(sum.Sum(nil)[:8])
 }
 
 // revision is what the program was built from; empty where the build kept none, or had changes that were no part of it.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"crypto/subtle"
-	"mime"
 	"net"
 	"net/http"
 	"net/netip"
@@ -12,8 +11,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	rpc "connectrpc.com/connect"
 
 	"interlock/internal/peer"
 	"interlock/reject"
@@ -96,52 +93,6 @@ func (d *door) trusted(r *http.Request) (principal string, refused *reject.Rejec
 	return "", ptr(denied("token", "Authorization", "the robot answers only callers that bring its token"))
 }
 
-// form is how a request's body is written.
-type form struct{ enveloped, json bool }
-
-// forms are the content types that are read.
-func forms(contentType string) (form, bool) {
-	switch contentType {
-	case "application/json":
-		return form{json: true}, true
-	case "application/proto":
-		return form{}, true
-	case "application/connect+json", "application/grpc+json", "application/grpc-web+json":
-		return form{enveloped: true, json: true}, true
-	case "application/connect+proto", "application/grpc", "application/grpc+proto", "application/grpc-web", "application/grpc-web+proto":
-		return form{enveloped: true}, true
-	}
-	return form{}, false
-}
-
-// formOf reads the header's word on the body. Compressed bodies are refused: what they become is not known before.
-func formOf(r *http.Request) (form, *reject.Rejection) {
-	if r.Method != http.MethodPost {
-		return form{}, ptr(reject.New(reject.Malformed, "calls are made by POST").By("method"))
-	}
-	h := r.Header
-	types := h["Content-Type"]
-	if len(types) != 1 {
-		return form{}, ptr(reject.New(reject.Malformed, "a request has one content type").By("content_type").In("Content-Type"))
-	}
-	name, parameters, err := mime.ParseMediaType(types[0])
-	f, known := forms(name)
-	for k, v := range parameters {
-		known = known && k == "charset" && strings.EqualFold(v, "utf-8")
-	}
-	if err != nil || !known {
-		return form{}, ptr(reject.New(reject.Malformed, "a request is protobuf or JSON, and its content type says so").By("content_type").In("Content-Type"))
-	}
-	for _, name := range []string{"Content-Encoding", "Grpc-Encoding", "Connect-Content-Encoding"} {
-		for _, v := range h[name] {
-			if v != "identity" && v != "" {
-				return form{}, ptr(reject.New(reject.Malformed, "compressed requests are not read").By("encoding").In(name))
-			}
-		}
-	}
-	return f, nil
-}
-
 // userKey is where a connection's context holds the user behind a unix socket, a uint32.
 type userKey struct{}
 
@@ -161,19 +112,6 @@ func withUser(ctx context.Context, c net.Conn) context.Context {
 func overUnix(r *http.Request) bool {
 	a, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
 	return ok && a.Network() == "unix"
-}
-
-// turnAway writes a refusal at the door in the caller's protocol.
-func turnAway(w http.ResponseWriter, r *http.Request, errs *rpc.ErrorWriter, code rpc.Code, l reject.Rejection) {
-	e := refused(l)
-	turned := rpc.NewError(code, e.Unwrap())
-	for _, d := range e.Details() {
-		turned.AddDetail(d)
-	}
-	for k, v := range e.Meta() {
-		turned.Meta()[k] = v
-	}
-	_ = errs.Write(w, r, turned) // a caller that is gone needs no answer
 }
 
 func ptr[T any](v T) *T { return &v }

@@ -52,7 +52,7 @@ func foreign() map[string]struct {
 		rule   string
 	}
 	all := map[string]c{}
-	for _, origin := range []string{"https://evil.example", "http://127.0.0.1:7171", "http://localhost", "null", "file://", "", "https://console.example.evil.example", "HTTPS://CONSOLE.EXAMPLE"} {
+	for _, origin := range []string{"https://evil.example", "http://127.0.0.1:7171", "http://localhost", "null", "file://", "", "https://console.example"} {
 		all["origin "+origin] = c{header("Origin", origin), 403, "origin"}
 		all["preflight from "+origin] = c{func(r *http.Request) {
 			r.Method = http.MethodOptions
@@ -94,7 +94,7 @@ func foreign() map[string]struct {
 // Verifies: P32
 func TestForeignersAreTurnedAwayUnread(t *testing.T) {
 	server := &echo{}
-	o := connect.Options{Token: secret, Origins: []string{"https://console.example"}}
+	o := connect.Options{Token: secret}
 	for name, c := range foreign() {
 		t.Run(name, func(t *testing.T) {
 			body := &sealed{}
@@ -117,14 +117,12 @@ func TestForeignersAreTurnedAwayUnread(t *testing.T) {
 
 // Verifies: P32
 func TestWhoMayCallGetsIn(t *testing.T) {
-	o := connect.Options{Token: secret, Origins: []string{"https://console.example"}, Hosts: []string{"robot.lan"}}
+	o := connect.Options{Token: secret}
 	for name, change := range map[string]func(*http.Request){
 		"as is":                func(*http.Request) {},
 		"localhost":            called("LocalHost:7171"),
 		"another loopback":     called("127.8.9.10"),
 		"IPv6":                 called("[::1]:7171"),
-		"a name of the robot":  called("Robot.lan:80"),
-		"a page that may":      header("Origin", "https://console.example"),
 		"typed by hand":        header("Sec-Fetch-Site", "none"),
 		"charset":              header("Content-Type", "application/json; charset=UTF-8"),
 		"identity encoding":    header("Content-Encoding", "identity"),
@@ -137,15 +135,6 @@ func TestWhoMayCallGetsIn(t *testing.T) {
 				t.Errorf("status %d, asked %d times: %s", reply.StatusCode, server.asked.Load(), text)
 			}
 		})
-	}
-	preflight := func(r *http.Request) {
-		r.Method = http.MethodOptions
-		r.Header = http.Header{"Origin": {"https://console.example"}, "Access-Control-Request-Method": {"POST"}}
-	}
-	server := &echo{}
-	reply, _ := knock(o, server, preflight, &sealed{})
-	if reply.StatusCode != http.StatusNoContent || reply.Header.Get("Access-Control-Allow-Origin") != "https://console.example" || server.asked.Load() > 0 {
-		t.Errorf("the preflight of a page that may call: %d %v", reply.StatusCode, reply.Header)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"strconv"
 	"sync"
 	"time"
 
@@ -49,7 +50,7 @@ type handler struct {
 	next    http.Handler
 }
 
-// methods are the robot's methods by path.
+// methods are the robot's methods by path; nil is the reflection's.
 func methods() map[string]protoreflect.MethodDescriptor {
 	all := map[string]protoreflect.MethodDescriptor{}
 	s := contractv1.File_robot_service_proto.Services().ByName("Robot")
@@ -57,17 +58,25 @@ func methods() map[string]protoreflect.MethodDescriptor {
 		m := s.Methods().Get(i)
 		all["/"+string(s.FullName())+"/"+string(m.Name())] = m
 	}
+	for _, name := range []string{grpcreflect.ReflectV1ServiceName, grpcreflect.ReflectV1AlphaServiceName} {
+		all["/"+name+"/ServerReflectionInfo"] = nil
+	}
 	return all
+}
+
+// longestPath is how much of a path that leads nowhere is told again, in bytes.
+const longestPath = 128
+
+// nowhere refuses a call of what there is not.
+func nowhere(path string) reject.Rejection {
+	return reject.New(reject.NotInEnum, "the robot has no such call").By("procedure").In("path").Saw(strconv.Quote(path[:min(len(path), longestPath)]), "", "")
 }
 
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	control := http.NewResponseController(w)
 	_ = control.SetWriteDeadline(time.Now().Add(h.limits.Body + h.limits.Reply)) // whoever does not read its refusal is cut off
-	if l := h.door.known(r); l != nil {
+	if l := known(r); l != nil {
 		turnAway(w, r, h.errors, rpc.CodePermissionDenied, *l)
-		return
-	}
-	if h.door.cors(w, r) {
 		return
 	}
 	principal, l := h.door.trusted(r)
@@ -75,12 +84,16 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		turnAway(w, r, h.errors, rpc.CodeUnauthenticated, *l)
 		return
 	}
-	f, bad := formOf(r)
-	if bad != nil {
-		turnAway(plainStatus(w, bad.Rule), r, h.errors, rpc.CodeInvalidArgument, *bad)
+	method, there := h.methods[r.URL.Path]
+	if !there {
+		turnAway(w, r, h.errors, rpc.CodeUnimplemented, nowhere(r.URL.Path))
 		return
 	}
-	method := h.methods[r.URL.Path]
+	f, bad := formOf(r, method)
+	if bad != nil {
+		turnAway(w, r, h.errors, rpc.CodeInvalidArgument, *bad)
+		return
+	}
 	place := h.places.of(method)
 	if !place.take(principal) {
 		turnAway(w, r, h.errors, rpc.CodeResourceExhausted, h.places.shed(method))
@@ -105,26 +118,6 @@ func (h *handler) serve(control *http.ResponseController, w http.ResponseWriter,
 	}
 	h.next.ServeHTTP(w, r.WithContext(ctx))
 }
-
-// plainStatus makes the refusals that HTTP itself has a status for carry it.
-func plainStatus(w http.ResponseWriter, rule string) http.ResponseWriter {
-	switch rule {
-	case "method":
-		w.Header().Set("Allow", http.MethodPost)
-		return &statusWriter{w, http.StatusMethodNotAllowed}
-	case "content_type":
-		return &statusWriter{w, http.StatusUnsupportedMediaType}
-	}
-	return w
-}
-
-type statusWriter struct {
-	http.ResponseWriter
-	status int
-}
-
-// WriteHeader implements http.ResponseWriter.
-func (w *statusWriter) WriteHeader(int) { w.ResponseWriter.WriteHeader(w.status) }
 
 // replyWriter gives a reply a deadline once its first byte is written.
 type replyWriter struct {

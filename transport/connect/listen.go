@@ -15,10 +15,12 @@ import (
 	"sync/atomic"
 	"time"
 
+	rpc "connectrpc.com/connect"
+
 	"interlock/transport"
 )
 
-// Listen opens "HOST:PORT" (port 0: any free one) or "unix:PATH". Without Options.Public only the loopback is taken,
+// Listen opens "HOST:PORT" (port 0: any free one) or "unix:PATH". Only the loopback is taken, since the line is not encrypted,
 // and over TCP there must be a token. The socket's file belongs to this user alone; a stale one is replaced.
 func Listen(ctx context.Context, addr string, o Options) (net.Listener, error) {
 	network, where, err := split(addr)
@@ -31,7 +33,7 @@ func Listen(ctx context.Context, addr string, o Options) (net.Listener, error) {
 	if o.Token == "" && len(o.Callers) == 0 {
 		return nil, fmt.Errorf("connect: %s: callers over TCP must bring a token, and there is none", addr)
 	}
-	if !o.Public && !loopback(where) {
+	if !loopback(where) {
 		return nil, fmt.Errorf("connect: %s is not on the loopback, and the line is not encrypted", addr)
 	}
 	return new(net.ListenConfig).Listen(ctx, network, where)
@@ -83,7 +85,7 @@ func listenUnix(ctx context.Context, path string) (net.Listener, error) {
 // listener is closed. It returns nil if it was asked to end.
 func Serve(ctx context.Context, l net.Listener, server transport.Server, o Options) error {
 	o = o.orDefaults()
-	busy := &tally{next: NewHandler(server, o), none: make(chan struct{})}
+	busy := &tally{next: NewHandler(server, o), errors: rpc.NewErrorWriter(), retryAfter: o.Limits.RetryAfter, none: make(chan struct{})}
 	s := newServer(ctx, busy, o)
 	ended := make(chan error, 1)
 	go func() { ended <- s.Serve(&counted{Listener: l, most: int64(o.Limits.Connections)}) }()
@@ -137,8 +139,10 @@ func newServer(ctx context.Context, h http.Handler, o Options) *http.Server {
 
 // tally counts the requests under way and tells when, after the end, there are none.
 type tally struct {
-	next http.Handler
-	none chan struct{}
+	next       http.Handler
+	errors     *rpc.ErrorWriter
+	retryAfter time.Duration
+	none       chan struct{}
 
 	mu    sync.Mutex
 	n     int
@@ -150,7 +154,7 @@ func (t *tally) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	t.mu.Lock()
 	if t.ended {
 		t.mu.Unlock()
-		http.Error(w, "the robot's server is ending", http.StatusServiceUnavailable)
+		turnAway(w, r, t.errors, rpc.CodeUnavailable, ending(t.retryAfter))
 		return
 	}
 	t.n++

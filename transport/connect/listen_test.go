@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	contractv1 "interlock/contract/v1"
+	"interlock/transport"
 	"interlock/transport/connect"
 )
 
@@ -34,15 +35,6 @@ func TestWhereNobodyListens(t *testing.T) {
 			t.Errorf("%s: listens at %v", name, l.Addr())
 			_ = l.Close()
 		}
-	}
-	public := options()
-	public.Public = true
-	l, err := connect.Listen(t.Context(), "0.0.0.0:0", public)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := l.Close(); err != nil {
-		t.Error(err)
 	}
 }
 
@@ -81,6 +73,38 @@ func TestTheSocketIsItsUsers(t *testing.T) {
 	}
 	if _, err := dial(t, other, connect.DialOptions{Token: secret}).Observe(t.Context(), nil); err != nil {
 		t.Errorf("another user with the token: %v", err)
+	}
+}
+
+// The owner is one caller by whichever way it comes: by its token over TCP or a unix socket, or as this user. Another one has
+// its own name there too, and a token that is nobody's lets nobody in, this user neither.
+//
+// Verifies: U161
+func TestTheOwnerIsOneCaller(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("this system does not tell who is at the other end")
+	}
+	var principal string
+	server := &echo{start: func(ctx context.Context) (*contractv1.MissionAck, error) {
+		principal = transport.PrincipalOf(ctx)
+		return &contractv1.MissionAck{Accepted: true}, nil
+	}}
+	o := options()
+	o.Callers = []connect.Caller{{Name: "guest", Token: secret + "00"}}
+	socket, tcp := serve(t, "unix:"+filepath.Join(t.TempDir(), "robot.sock"), server, o), serve(t, "127.0.0.1:0", server, o)
+	for name, c := range map[string]struct{ addr, token, want string }{
+		"the token over TCP":       {tcp, secret, connect.Owner},
+		"the token at the socket":  {socket, secret, connect.Owner},
+		"the user at the socket":   {socket, "", connect.Owner},
+		"a guest over TCP":         {tcp, secret + "00", "guest"},
+		"a guest at the socket":    {socket, secret + "00", "guest"},
+		"an old one at the socket": {socket, secret + "11", ""},
+	} {
+		principal = ""
+		ack, err := dial(t, c.addr, connect.DialOptions{Token: c.token}).Start(t.Context(), &contractv1.StartRequest{MissionId: "m1"})
+		if principal != c.want || ack.GetAccepted() != (c.want != "") {
+			t.Errorf("%s: %q, want %q; %v %v", name, principal, c.want, ack, err)
+		}
 	}
 }
 

@@ -12,26 +12,22 @@ type Options struct {
 	// Token is what callers must bring as "Authorization: Bearer TOKEN". Without one, only users of a unix socket get in.
 	Token string
 	// Callers are more of them, each known to the robot by its name: what one started no other can follow or end. The
-	// bearer of Token is called "token", and a user of a unix socket "uid N".
+	// bearer of Token is called Owner.
 	Callers []Caller
-	// Users may call over a unix socket without a token, by their id. Nil: the user of this process.
+	// Users may call over a unix socket without a token, by their id. Nil: the user of this process. That one is called
+	// Owner, by whichever way it comes: its token is in a file of its own. Another is called "uid N".
 	Users []uint32
-	// Hosts are the names, without port, under which the robot may be called besides those of the loopback.
-	Hosts []string
-	// Origins are the pages ("https://console.example:8443") that may call from a browser. None by default.
-	Origins []string
-	// Public lets Listen take an address beyond the loopback. The line is not encrypted.
-	Public bool
 	// Limits bound what is served at once; zero fields take their defaults.
 	Limits Limits
-	// Log gets what fails on our side (a panic, a broken connection); nil drops it.
+	// Log gets what fails on our side: a call that panicked as an error, with its procedure, a connection that breaks as a
+	// warning. Nil drops it.
 	Log *slog.Logger
 }
 
-// MainCaller is what the bearer of Options.Token is called.
-const MainCaller = "token"
+// Owner is what the bearer of Options.Token and the user of this process over a unix socket are called: one caller.
+const Owner = "owner"
 
-// Caller is somebody with a token of their own. No two have the same name, and none is called MainCaller.
+// Caller is somebody with a token of their own. No two have the same name, and none is called Owner.
 type Caller struct{ Name, Token string }
 
 // Limits bound one server. The defaults are in parentheses.
