@@ -79,7 +79,7 @@ func TestStopUnconfirmed(t *testing.T) {
 // TestLyingDriver: what answers "done" and did not move ends failed, with what was measured beside what was expected.
 // One that lies with its only witness too is believed: that is the limit, and only a second witness moves it.
 //
-// Verifies: R04
+// Verifies: R04, F35
 func TestLyingDriver(t *testing.T) {
 	run(t, set{lie: sim.LieStill}, func(t *testing.T, r *rig) {
 		task := r.open(atThere)

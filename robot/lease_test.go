@@ -1,6 +1,8 @@
 package robot_test
 
 import (
+	"strconv"
+	"sync"
 	"testing"
 	"time"
 
@@ -111,6 +113,36 @@ func TestNoLeaseWithoutAName(t *testing.T) {
 		reply, err := r.client.AcquireLease(t.Context(), &contractv1.AcquireLeaseRequest{Resource: "legs", Holder: "brain"})
 		if check(t, err); codesOf(reply.GetRejections()) != "NOT_IN_ENUM" {
 			t.Errorf("a resource that nothing holds: %v", reply)
+		}
+	})
+}
+
+// TestOneOfManyHoldsTheArm: of callers who ask for the arm at the same time one gets it, and each of the others is told who.
+//
+// Verifies: F18, K151
+func TestOneOfManyHoldsTheArm(t *testing.T) {
+	run(t, set{}, func(t *testing.T, r *rig) {
+		const many = 50
+		replies := make([]*contractv1.LeaseReply, many)
+		var all sync.WaitGroup
+		for i := range replies {
+			all.Go(func() {
+				c, name := caller{r.client, strconv.Itoa(i % 5)}, "brain "+strconv.Itoa(i) // some are the same caller's
+				replies[i], _ = c.AcquireLease(t.Context(), &contractv1.AcquireLeaseRequest{Resource: "arm", Holder: name})
+			})
+		}
+		all.Wait()
+		holder := ""
+		for _, reply := range replies {
+			if l := reply.GetLease(); l != nil {
+				holder += l.GetHolder()
+			}
+		}
+		for i, reply := range replies {
+			rs := reply.GetRejections()
+			if reply.GetLease() == nil && (codesOf(rs) != "BUSY" || rs[0].GetGot() != strconv.Quote(holder) || rs[0].GetAfterMs() <= 0) {
+				t.Errorf("%d, while %q holds it: %v", i, holder, reply)
+			}
 		}
 	})
 }

@@ -250,7 +250,7 @@ var matrix = []struct {
 // TestWhatIsAnothersIsNobodyElses: every call of the line, made by another caller with what is one's own in hand, is refused by
 // code, rule and field. Nothing moves by it and nothing changes: what comes after is word by word what comes without it.
 //
-// Verifies: F35, K142
+// Verifies: K142
 func TestWhatIsAnothersIsNobodyElses(t *testing.T) {
 	listed := map[string]bool{}
 	for _, row := range matrix {

@@ -100,6 +100,10 @@ type Guard struct {
 	markKept bool          // it does
 	movedAt  units.Instant // of the last command
 	live     live
+
+	sent   bool      // a setpoint was taken since the body was opened
+	found  []float64 // the joints as they were first seen, while nothing was sent, rad
+	asleep bool      // time passed unseen, longer than the silence, and the robot has not looked since
 }
 
 var _ body.Stepper = (*Guard)(nil)
@@ -205,6 +209,7 @@ func (g *Guard) adopt(o body.Observation) {
 	g.ramp, g.hold, g.applied = 0, -1, 0
 	g.haltAsked.Store(false)
 	g.live = live{}
+	g.sent, g.found, g.asleep = false, g.found[:0], false
 	g.takeLive(o)
 }
 
@@ -253,7 +258,7 @@ func (g *Guard) Send(s body.Setpoint) (body.Sent, error) {
 	copy(m.from, g.command)
 	copy(m.to, s.PositionsRad)
 	m.active, m.gone, m.over, m.expires, m.stop = true, 0, g.span(s.Over), s.Expires, s.Stop
-	g.ramp, g.hold = 0, -1
+	g.ramp, g.hold, g.sent = 0, -1, true
 	g.applied++
 	return body.Sent{PositionsRad: append([]float64(nil), s.PositionsRad...), Applied: g.applied}, nil
 }
@@ -262,89 +267,4 @@ func (g *Guard) Send(s body.Setpoint) (body.Sent, error) {
 func (g *Guard) Halt() error {
 	g.haltAsked.Store(true)
 	return nil
-}
-
-// Observe implements body.Driver; it is also the robot's sign of life. A reading that is not finite is withheld and
-// latches a stop, as does a body whose time runs back or that does not answer.
-func (g *Guard) Observe() (body.Observation, error) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.open {
-		g.heard = g.now
-	}
-	return g.observe()
-}
-
-func (g *Guard) observe() (body.Observation, error) {
-	if !g.open {
-		return body.Observation{}, body.ErrNotOpen
-	}
-	o, err := g.read()
-	if err != nil {
-		return body.Observation{}, err
-	}
-	g.settle()
-	o.Latch, o.Applied = g.latch.read(), g.applied
-	o.Holding = g.holding(o.Latch)
-	o.GoalRad = append([]float64(nil), g.command...)
-	if g.fault >= 0 {
-		o.Health.FaultCode = ladder[g.fault].code
-	}
-	o.Health.MotionAllowed = o.Health.MotionAllowed && !o.Latch.Stopped
-	return o, nil
-}
-
-// read reads a body on virtual time now, and of one with its own clock what was last read.
-func (g *Guard) read() (body.Observation, error) {
-	if g.stepper == nil {
-		return g.readLive(), nil
-	}
-	o, err := g.inner.Observe()
-	if err != nil {
-		g.fail(hazardDriverLost, err.Error())
-		return body.Observation{}, err
-	}
-	g.examine(&o)
-	shift(&o, g.offset)
-	return o, nil
-}
-
-// examine holds an observation against the last one.
-func (g *Guard) examine(o *body.Observation) {
-	if o.At.Before(g.lastAt) {
-		g.fail(hazardTimeBack, "the body's time ran back")
-		o.At = g.lastAt
-	}
-	g.lastAt = o.At
-	g.withhold(o)
-}
-
-// shift puts an observation from the body's clock on the guard's.
-func shift(o *body.Observation, by time.Duration) {
-	o.At = o.At.Add(by)
-	for i := range o.Readings {
-		o.Readings[i].At = o.Readings[i].At.Add(by)
-	}
-}
-
-// settle forgets a fault once a person reset its stop; the cause, if it is still there, latches anew.
-func (g *Guard) settle() {
-	if g.fault >= 0 && !g.latch.read().Stopped {
-		g.fault = -1
-	}
-}
-
-// holding is why the body does not follow setpoints.
-func (g *Guard) holding(l body.Latch) body.HoldReason {
-	switch {
-	case l.Stopped:
-		return body.HoldStopped
-	case g.haltAsked.Load():
-		return body.HoldHalted
-	case g.hold < 0:
-		return body.HoldNone
-	case ladder[g.hold].reason == body.HoldStopped: // reset since: it stands, but nothing is stopped any more
-		return body.HoldHalted
-	}
-	return ladder[g.hold].reason
 }

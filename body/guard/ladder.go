@@ -29,6 +29,7 @@ const (
 	hazardStopped
 	hazardNotFinite
 	hazardTimeBack
+	hazardUnasked
 	hazardDriverLost
 	numHazards
 )
@@ -41,6 +42,7 @@ var ladder = [numHazards]hazard{
 	hazardStopped:    {"stopped", actLatch, body.HoldStopped, "a person's reset of the stop's number"},
 	hazardNotFinite:  {"not_finite", actLatch, body.HoldStopped, "finite readings, then a person's reset"},
 	hazardTimeBack:   {"time_back", actLatch, body.HoldStopped, "a person's reset"},
+	hazardUnasked:    {"unasked_motion", actLatch, body.HoldStopped, "a person's reset"},
 	hazardDriverLost: {"driver_lost", actLatch, body.HoldStopped, "the driver answering, then a person's reset"},
 }
 

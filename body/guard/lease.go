@@ -60,7 +60,7 @@ func (g *Guard) Watch(epoch uint64) (body.Observation, error) {
 		if err := g.lease.Renew(g.now, epoch); err != nil {
 			return body.Observation{}, err
 		}
-		g.heard = g.now
+		g.heard, g.asleep = g.now, false
 	}
 	return g.observe()
 }

@@ -120,6 +120,7 @@ func (g *Guard) skip(lost time.Duration) {
 	}
 	clear(g.velocity)
 	g.ramp = 0
+	g.asleep = g.asleep || lost > g.cfg.Silence
 }
 
 // rest notes in the latch file that nothing moves, once nothing has for so long.

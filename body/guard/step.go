@@ -3,11 +3,9 @@ package guard
 import (
 	"errors"
 	"fmt"
-	"math"
 	"time"
 
 	"interlock/body"
-	"interlock/units"
 )
 
 // Advance implements body.Stepper: the body runs for by, in whole driver steps, each with its own command.
@@ -166,30 +164,4 @@ func applied(sent body.Sent, command []float64) error {
 func (g *Guard) fail(hazard int, says string) {
 	g.fault = hazard
 	g.latch.tripOnce(ladder[hazard].code + ": " + says)
-}
-
-// withhold takes out of an observation what is not finite, and latches a stop for it.
-func (g *Guard) withhold(o *body.Observation) {
-	kept := o.Readings[:0]
-	for _, r := range o.Readings {
-		if finite(&r) {
-			kept = append(kept, r)
-			continue
-		}
-		g.fail(hazardNotFinite, fmt.Sprintf("the reading of %s by %s is not finite", r.Fact, r.Witness))
-	}
-	o.Readings = kept
-	if !units.Finite(o.JointsRad...) {
-		g.fail(hazardNotFinite, "a joint's position is not finite")
-		o.JointsRad = nil
-	}
-}
-
-func finite(r *body.Reading) bool {
-	ok := units.Finite(r.Number, r.Sigma) && r.Point.Finite()
-	for i := range r.Objects {
-		p, q := &r.Objects[i].Pose, r.Objects[i].Pose.Orientation
-		ok = ok && p.Position.Finite() && r.Objects[i].SizeM.Finite() && units.Finite(q[0], q[1], q[2], q[3])
-	}
-	return ok && !math.IsNaN(r.Sigma)
 }

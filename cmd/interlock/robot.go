@@ -81,7 +81,7 @@ one (interlock approve).`,
 	f.StringVar(&o.plant, "plant", "", "the plant of the driver that is started; without it the simulator is inside")
 	f.StringVar(&o.latchFile, "latch-file", "", "the latch file of the driver that is started")
 	f.StringVar(&o.audit, "audit", "", "folder of the record (default: one in the state folder of this user, by name)")
-	f.StringSliceVar(&o.callers, "caller", nil, "name a further caller with a token of its own (NAME.token beside the robot's); what one starts no other can end")
+	f.StringSliceVar(&o.callers, "caller", nil, "name a further caller with a token of its own (NAME.token beside the robot's); what one starts no other can end while it moves or holds a lease")
 	return c
 }
 

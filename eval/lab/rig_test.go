@@ -71,7 +71,7 @@ func on(t testing.TB, c *contract.Contract, p *skill.Planner, cfg sim.Config, go
 	go func() { ended <- inside.Run(ctx) }()
 	defer func() { cancel(); ok(t, <-ended) }()
 	r.client = inproc.New(inside)
-	task, err := r.client.OpenTask(ctx, &contractv1.OpenTaskRequest{Provenance: "person", Goal: goal})
+	task, err := r.client.OpenTask(ctx, &contractv1.OpenTaskRequest{Words: "a test", Provenance: "person", Goal: goal})
 	ok(t, err)
 	r.task = task.GetTaskId()
 	play(r)

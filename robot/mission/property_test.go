@@ -160,9 +160,7 @@ func eventOf(kind, arg byte, at units.Instant) Event {
 
 // TestRules drives the machine with random events.
 //
-// Verifies: P21
-// Verifies: P22
-// Verifies: P10
+// Verifies: P21, P22, P10, F34
 func TestRules(t *testing.T) {
 	reached := map[string]int{}
 	rapid.Check(t, func(t *rapid.T) {
