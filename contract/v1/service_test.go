@@ -1,49 +1,115 @@
 package contractv1_test
 
 import (
+	"maps"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
-	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/reflect/protoregistry"
 
-	contractv1 "interlock/contract/v1"
+	_ "interlock/body/remote/v1" // whose service is walked too
+	_ "interlock/contract/v1"
 )
 
-// methods are all methods of all services of the package.
-func methods(t *testing.T) (all []protoreflect.MethodDescriptor) {
+// services are all services of the protocols that the repository has: of each .proto file of this folder and of the driver
+// protocol's.
+func services(t *testing.T) (all []protoreflect.ServiceDescriptor) {
 	t.Helper()
-	services := contractv1.File_robot_service_proto.Services()
-	for i := range services.Len() {
-		m := services.Get(i).Methods()
-		for j := range m.Len() {
-			all = append(all, m.Get(j))
+	for _, folder := range []string{".", "../../body/remote/v1"} {
+		files, err := filepath.Glob(filepath.Join(folder, "*.proto"))
+		if err != nil || len(files) == 0 {
+			t.Fatalf("%s: %d files, %v", folder, len(files), err)
+		}
+		for _, file := range files {
+			f, err := protoregistry.GlobalFiles.FindFileByPath(filepath.Base(file))
+			if err != nil {
+				t.Fatalf("%s is not what the program was built from: %v", file, err)
+			}
+			for i := range f.Services().Len() {
+				all = append(all, f.Services().Get(i))
+			}
 		}
 	}
-	if len(all) < 11 || contractv1.File_interlock_proto.Services().Len() > 0 {
+	return all
+}
+
+// agents is the one service that an agent can reach.
+const agents = "interlock.v1.Robot"
+
+// methods are those of the service that an agent can reach.
+func methods(t *testing.T) (all []protoreflect.MethodDescriptor) {
+	t.Helper()
+	for _, s := range services(t) {
+		if s.FullName() != agents {
+			continue
+		}
+		for i := range s.Methods().Len() {
+			all = append(all, s.Methods().Get(i))
+		}
+	}
+	if len(all) < 11 {
 		t.Fatalf("%d methods: these are not all", len(all))
 	}
 	return all
 }
 
-// Verifies: T01
-func TestEveryMethodIsMarked(t *testing.T) {
-	var moves []string
-	for _, m := range methods(t) {
-		switch effect := proto.GetExtension(m.Options(), contractv1.E_Effect); effect {
-		case contractv1.Effect_MOVES:
-			moves = append(moves, string(m.Name()))
-		case contractv1.Effect_DOES_NOT_MOVE:
-		default:
-			t.Errorf("%s is marked %v", m.FullName(), effect)
+// effectOf is the word that the method's own package has for it: MOVES or DOES_NOT_MOVE. Empty: it is not marked.
+func effectOf(m protoreflect.MethodDescriptor) (word protoreflect.Name) {
+	m.Options().ProtoReflect().Range(func(f protoreflect.FieldDescriptor, v protoreflect.Value) bool {
+		if f.FullName() == m.ParentFile().Package().Append("effect") && f.Enum() != nil {
+			if e := f.Enum().Values().ByNumber(v.Enum()); e != nil {
+				word = e.Name()
+			}
 		}
-		if m.IsStreamingClient() {
-			t.Errorf("%s takes a stream: a request is one message, read whole before anything is done", m.FullName())
+		return true
+	})
+	return word
+}
+
+// moving is what may begin a motion, by service: a second way to one needs a second look. A person's services move nothing.
+var moving = map[protoreflect.FullName]string{
+	agents:                         "Start",
+	"interlock.v1.Operator":        "",
+	"interlock.driver.v1.Driver":   "Send",
+	"interlock.driver.v1.Operator": "",
+	"interlock.driver.v1.Lab":      "Advance", // of a simulator, by whoever built the world
+}
+
+// Every method of every service, a person's and the driver's too, says whether it moves, and only those move that are
+// known to.
+//
+// Verifies: T01, T39
+func TestEveryMethodIsMarked(t *testing.T) {
+	unseen := maps.Clone(moving)
+	for _, s := range services(t) {
+		want, known := moving[s.FullName()]
+		if !known {
+			t.Errorf("nobody has said what of %s may move", s.FullName())
+		}
+		delete(unseen, s.FullName())
+		var moves []string
+		for i := range s.Methods().Len() {
+			m := s.Methods().Get(i)
+			switch effect := effectOf(m); effect {
+			case "MOVES":
+				moves = append(moves, string(m.Name()))
+			case "DOES_NOT_MOVE":
+			default:
+				t.Errorf("%s is marked %q", m.FullName(), effect)
+			}
+			if m.IsStreamingClient() {
+				t.Errorf("%s takes a stream: a request is one message, read whole before anything is done", m.FullName())
+			}
+		}
+		if got := strings.Join(moves, " "); got != want {
+			t.Errorf("the methods of %s that move are %q, want %q", s.FullName(), got, want)
 		}
 	}
-	if got := strings.Join(moves, " "); got != "Start" {
-		t.Errorf("the methods that move are %q, want only Start: a second way to a motion needs a second look", got)
+	for s := range unseen {
+		t.Errorf("there is no service %s", s)
 	}
 }
 

@@ -87,21 +87,35 @@ func TestConformanceOverTCP(t *testing.T) {
 			addr = serve(t, "127.0.0.1:0", server, options())
 		}
 		return dial(t, addr, connect.DialOptions{Token: secret, Quiet: calm})
-	}, transporttest.Lossy(lossySeeds(), lossy), transporttest.Principals(func(t *testing.T, server transport.Server) (one, another transport.Client) {
-		o := options()
-		o.Callers = []connect.Caller{{Name: "guest", Token: secret + "00"}}
-		addr := serve(t, "127.0.0.1:0", server, o)
-		return dial(t, addr, connect.DialOptions{Token: secret}), dial(t, addr, connect.DialOptions{Token: secret + "00"})
+	}, transporttest.Lossy(lossySeeds(150), overTCP), transporttest.Principals(func(t *testing.T, server transport.Server) (one, another transport.Client) {
+		addr := serve(t, "127.0.0.1:0", server, withGuest(options()))
+		return dial(t, addr, connect.DialOptions{Token: secret}), dial(t, addr, connect.DialOptions{Token: guests})
 	}))
 }
 
-// Verifies: T03
+// guests is the token of the second caller here.
+const guests = secret + "00"
+
+func withGuest(o connect.Options) connect.Options {
+	o.Callers = []connect.Caller{{Name: "guest", Token: guests}}
+	return o
+}
+
+// tokenless lets in this user alone, over a unix socket.
+func tokenless() connect.Options {
+	return connect.Options{Limits: connect.Limits{SlowReader: patience}}
+}
+
+// Verifies: T03, T36
 func TestConformanceOverUnixSocket(t *testing.T) {
 	transporttest.Run(t, func(t *testing.T, server transport.Server) transport.Client {
 		addr := "unix:" + filepath.Join(t.TempDir(), "robot.sock")
 		if server != nil {
-			serve(t, addr, server, connect.Options{Limits: connect.Limits{SlowReader: patience}})
+			serve(t, addr, server, tokenless())
 		}
 		return dial(t, addr, connect.DialOptions{Quiet: calm})
-	})
+	}, transporttest.Lossy(lossySeeds(60), overUnix), transporttest.Principals(func(t *testing.T, server transport.Server) (one, another transport.Client) {
+		addr := serve(t, "unix:"+filepath.Join(t.TempDir(), "robot.sock"), server, withGuest(tokenless()))
+		return dial(t, addr, connect.DialOptions{}), dial(t, addr, connect.DialOptions{Token: guests})
+	}))
 }

@@ -243,9 +243,7 @@ func TestStuckReadersAreDroppedAndBlockNobody(t *testing.T) {
 //
 // Verifies: P25, T35
 func TestOneCallerLeavesRoomForAnother(t *testing.T) {
-	const guests = secret + "00"
-	o := options()
-	o.Callers = []connect.Caller{{Name: "guest", Token: guests}}
+	o := withGuest(options())
 	o.Limits.Calls = 4
 	release := make(chan struct{})
 	entered := make(chan struct{}, o.Limits.Calls)

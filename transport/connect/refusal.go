@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	rpc "connectrpc.com/connect"
 
@@ -29,6 +31,66 @@ func refusal(l reject.List) *rpc.Error {
 
 // refused is refusal for one reason.
 func refused(r reject.Rejection) *rpc.Error { return refusal(reject.List{r}) }
+
+// turnAway writes a refusal at the door in the caller's protocol. One that HTTP itself has a status for is JSON with that
+// status to whoever does not speak gRPC: whatever was sent, it was no call that a stream could answer.
+func turnAway(w http.ResponseWriter, r *http.Request, errs *rpc.ErrorWriter, code rpc.Code, l reject.Rejection) {
+	e := refused(l)
+	turned := rpc.NewError(code, e.Unwrap())
+	for _, d := range e.Details() {
+		turned.AddDetail(d)
+	}
+	for k, v := range e.Meta() {
+		turned.Meta()[k] = v
+	}
+	if plain := plainStatus(l); plain != 0 && !grpcSpoken(r) {
+		if plain == http.StatusMethodNotAllowed {
+			w.Header().Set("Allow", http.MethodPost)
+		}
+		w, r = &statusWriter{w, plain}, &http.Request{Method: http.MethodPost} // of no protocol: that is JSON
+	}
+	_ = errs.Write(w, r, turned) // a caller that is gone needs no answer
+}
+
+// plainStatus is HTTP's own status for a refusal at the door; 0: it has none.
+func plainStatus(l reject.Rejection) int {
+	switch l.Rule {
+	case "procedure":
+		return http.StatusNotFound
+	case "method":
+		return http.StatusMethodNotAllowed
+	case "content_type":
+		return http.StatusUnsupportedMediaType
+	case "http_version":
+		return http.StatusHTTPVersionNotSupported
+	}
+	return 0
+}
+
+// grpcSpoken reports whether the caller reads what it is told in gRPC's own places.
+func grpcSpoken(r *http.Request) bool {
+	kind, of, _ := strings.Cut(r.Header.Get("Content-Type"), "/")
+	of, _, _ = strings.Cut(of, "+")
+	return r.Method == http.MethodPost && kind == "application" && (of == "grpc" || of == "grpc-web")
+}
+
+type statusWriter struct {
+	http.ResponseWriter
+	status int
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (w *statusWriter) WriteHeader(int) { w.ResponseWriter.WriteHeader(w.status) }
+
+// ending is what callers are told while the server comes to its end. It says nothing about the call: for a client of ours
+// the line is lost.
+func ending(after time.Duration) reject.Rejection {
+	r := reject.New(reject.Overloaded, "the robot's server is ending").By(endingRule)
+	r.AfterMS = int(after.Milliseconds())
+	return r
+}
+
+const endingRule = "ending"
 
 // status is the code that peers without our details go by.
 func status(c reject.Code) rpc.Code {
@@ -79,7 +141,8 @@ func messages(l reject.List) []*contractv1.Rejection {
 	return out
 }
 
-// rejections are the details of an error that came over the line, if it is a refusal.
+// rejections are the details of an error that came over the line, if it is a refusal. A server that is ending refuses
+// nothing: its line is lost.
 func rejections(err error) (l reject.List) {
 	var e *rpc.Error
 	if !errors.As(err, &e) {
@@ -87,7 +150,7 @@ func rejections(err error) (l reject.List) {
 	}
 	for _, d := range e.Details() {
 		if v, err := d.Value(); err == nil {
-			if m, ok := v.(*contractv1.Rejection); ok {
+			if m, ok := v.(*contractv1.Rejection); ok && m.GetRule() != endingRule {
 				l = append(l, reject.Rejection{
 					Code: reject.Code(m.GetCode()), Rule: m.GetRule(), Field: m.GetField(), Got: m.GetGot(), Limit: m.GetLimit(),
 					Unit: m.GetUnit(), Retry: reject.Retry(m.GetRetry()), AfterMS: int(m.GetAfterMs()), Says: m.GetSays(),

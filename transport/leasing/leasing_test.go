@@ -298,7 +298,7 @@ func TestAWaitOutlastsWhatPassesAndEndsWithItsCancel(t *testing.T) {
 			t.Errorf("right after a start that waited was cancelled: %v", ack)
 		}
 		ends(t, another, "m3")
-		synctest.Wait() // its lease is given back
+		synctest.Wait()       // its lease is given back
 		broken.stale.Store(1) // one that waits for nobody keeps no lease
 		start(t, one, "m4", low)
 		if ack := start(t, another, "m5", `{"x_cm":20,"y_cm":5,"z_cm":15}`); !ack.GetAccepted() {

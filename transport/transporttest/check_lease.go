@@ -2,11 +2,9 @@ package transporttest
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	contractv1 "interlock/contract/v1"
 	"interlock/reject"
@@ -14,24 +12,9 @@ import (
 	"interlock/units"
 )
 
-// renewals tells when a renewal has reached the server, and when the server has answered it: in between the robot needs
-// ticks, and a lease must not lapse by the ticks that a slow line would take.
-type renewals struct {
-	transport.Server
-	arrived, answered chan struct{}
-}
-
-// RenewLease implements transport.Server.
-func (r *renewals) RenewLease(ctx context.Context, q *contractv1.RenewLeaseRequest) (*contractv1.LeaseReply, error) {
-	r.arrived <- struct{}{}
-	defer func() { r.answered <- struct{}{} }()
-	return r.Server.RenewLease(ctx, q)
-}
-
 // leased is a robot with a caller that holds its arm.
 type leased struct {
 	*scene
-	server *renewals
 	client transport.Client
 	lease  *contractv1.Lease
 }
@@ -43,8 +26,7 @@ func leases(ctx context.Context, t *testing.T, l *line) error {
 	if err != nil {
 		return err
 	}
-	h := &leased{scene: s, server: &renewals{s.robot, make(chan struct{}, 1), make(chan struct{}, 1)}}
-	h.client = l.open(t, h.server)
+	h := &leased{scene: s, client: l.open(t, &turns{s.robot, s.pacer})}
 	if h.lease, err = acquire(ctx, h.client, "first"); err != nil {
 		return err
 	}
@@ -106,7 +88,7 @@ func (h *leased) refusedWith(ctx context.Context, name string, shown *contractv1
 	if err := h.startRefused(ctx, name, shown, code); err != nil {
 		return err
 	}
-	r, err := h.renew(ctx, shown, false)
+	r, err := h.client.RenewLease(ctx, &contractv1.RenewLeaseRequest{Lease: shown})
 	if err := refusedLease(r, err, code, reject.NotInEnum); err != nil {
 		return fmt.Errorf("renewed with %s: %w", name, err)
 	}
@@ -138,50 +120,6 @@ func refusedLease(r *contractv1.LeaseReply, err error, codes ...reject.Code) err
 	return wrong("the lease", r, err)
 }
 
-// renew renews a lease; while something moves the robot gets the ticks that it needs to answer, and no more.
-func (h *leased) renew(ctx context.Context, l *contractv1.Lease, moving bool) (*contractv1.LeaseReply, error) {
-	type answer struct {
-		r   *contractv1.LeaseReply
-		err error
-	}
-	replied := make(chan answer, 1)
-	go func() {
-		r, err := h.client.RenewLease(ctx, &contractv1.RenewLeaseRequest{Lease: l})
-		replied <- answer{r, err}
-	}()
-	if err := await(ctx, h.server.arrived, "the renewal never arrived"); err != nil {
-		return nil, err
-	}
-	for waiting := true; waiting; {
-		var tick chan struct{}
-		if moving {
-			tick = h.pacer.next
-		}
-		select {
-		case <-h.server.answered:
-			waiting = false
-		case tick <- struct{}{}:
-			waiting = !soon(h.server.answered)
-		case <-ctx.Done():
-			return nil, errors.New("the renewal was never answered")
-		}
-	}
-	a := <-replied
-	return a.r, a.err
-}
-
-// soon reports whether the channel tells within a time that lets whoever would tell have its turn.
-func soon(told <-chan struct{}) bool {
-	t := time.NewTimer(5 * time.Millisecond)
-	defer t.Stop()
-	select {
-	case <-told:
-		return true
-	case <-t.C:
-		return false
-	}
-}
-
 // movesAndLapses: a motion goes on as long as its lease is renewed, far beyond the time of one lease, and ends when it is
 // not.
 func (h *leased) movesAndLapses(ctx context.Context) error {
@@ -201,7 +139,7 @@ func (h *leased) movesAndLapses(ctx context.Context) error {
 		if err := h.pacer.grant(ctx, second); err != nil {
 			return err
 		}
-		r, err := h.renew(ctx, h.lease, true)
+		r, err := h.client.RenewLease(ctx, &contractv1.RenewLeaseRequest{Lease: h.lease})
 		if err != nil || r.GetLease().GetSequence() <= h.lease.GetSequence() {
 			return wrong("a renewal", r, err)
 		}
@@ -247,72 +185,4 @@ func (h *leased) neverAgain(ctx context.Context) error {
 		return wrong("a start while nobody holds the arm", ack, err)
 	}
 	return nil
-}
-
-// principals: what one caller started, opened or holds, no other follows, ends, claims, shows or even repeats.
-func principals(ctx context.Context, t *testing.T, l *line) error {
-	if l.two == nil {
-		t.Skip("this line knows one caller only")
-	}
-	s, err := running(t)
-	if err != nil {
-		return err
-	}
-	mine, others := l.two(t, s.robot)
-	task, err := mine.OpenTask(ctx, &contractv1.OpenTaskRequest{Words: "mine", Provenance: "person"})
-	if err != nil || len(task.GetRefusals()) > 0 {
-		return wrong("opening a task", task, err)
-	}
-	q := request("m1", "move_to", there)
-	q.TaskId = task.GetTaskId()
-	if ack, err := mine.Start(ctx, q); err != nil || !ack.GetAccepted() {
-		return wrong("a start", ack, err)
-	}
-	if _, err := follow(ctx, mine, "m1"); err != nil {
-		return err
-	}
-	for name, refusals := range map[string]func() ([]*contractv1.Rejection, error){
-		"Start": func() ([]*contractv1.Rejection, error) {
-			ack, err := others.Start(ctx, q)
-			return ack.GetRejections(), err
-		},
-		"Cancel": func() ([]*contractv1.Rejection, error) {
-			ack, err := others.Cancel(ctx, &contractv1.CancelRequest{MissionId: "m1"})
-			return ack.GetRejections(), err
-		},
-		"Task": func() ([]*contractv1.Rejection, error) {
-			t, err := others.Task(ctx, &contractv1.TaskRequest{TaskId: task.GetTaskId()})
-			return t.GetRefusals(), err
-		},
-		"Claim": func() ([]*contractv1.Rejection, error) {
-			t, err := others.Claim(ctx, &contractv1.ClaimRequest{TaskId: task.GetTaskId(), Claim: &contractv1.Claim{Reported: true, Success: true}})
-			return t.GetRefusals(), err
-		},
-	} {
-		got, err := refusals()
-		if err != nil || len(got) == 0 || got[0].GetCode() != string(reject.NotPermitted) && got[0].GetCode() != string(reject.Conflict) {
-			return wrong(name+" with another caller's handle", got, err)
-		}
-	}
-	if _, err := follow(ctx, others, "m1"); !refusedBy(err, "principal") {
-		return fmt.Errorf("another caller's events were answered with %w", err)
-	}
-	held, err := acquire(ctx, mine, "me")
-	if err != nil {
-		return err
-	}
-	r, err := others.RenewLease(ctx, &contractv1.RenewLeaseRequest{Lease: held})
-	if err := refusedLease(r, err, reject.NoLease); err != nil {
-		return fmt.Errorf("another caller's lease was renewed: %w", err)
-	}
-	r, err = others.ReleaseLease(ctx, &contractv1.ReleaseLeaseRequest{Lease: held})
-	if err := refusedLease(r, err, reject.NoLease); err != nil {
-		return fmt.Errorf("another caller's lease was released: %w", err)
-	}
-	return nil
-}
-
-func refusedBy(err error, rule string) bool {
-	var l reject.List
-	return errors.As(err, &l) && len(l) > 0 && l[0].Rule == rule
 }

@@ -2,9 +2,7 @@ package transporttest
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"sync"
 	"testing"
 
 	contractv1 "interlock/contract/v1"
@@ -81,53 +79,19 @@ func startIdempotent(ctx context.Context, t *testing.T, l *line) error {
 	return err
 }
 
-// heard tells when a cancel has reached the server.
-type heard struct {
-	transport.Server
-	once sync.Once
-	at   chan struct{}
-}
-
-// Cancel implements transport.Server.
-func (h *heard) Cancel(ctx context.Context, q *contractv1.CancelRequest) (*contractv1.CancelAck, error) {
-	h.once.Do(func() { close(h.at) })
-	return h.Server.Cancel(ctx, q)
-}
-
 // cancels: a cancel in mid-motion ends the mission with CANCELLED, at standstill, for whoever follows it.
 func cancels(ctx context.Context, t *testing.T, l *line) error {
 	s, err := newScene(t)
 	if err != nil {
 		return err
 	}
-	server := &heard{Server: s.robot, at: make(chan struct{})}
-	client := l.open(t, server)
+	client := l.open(t, &turns{s.robot, s.pacer})
 	followed, err := underWay(ctx, client, s)
 	if err != nil {
 		return err
 	}
-	acks := make(chan error, 1)
-	go func() {
-		ack, err := client.Cancel(ctx, &contractv1.CancelRequest{MissionId: "m1"})
-		if err == nil && !ack.GetAccepted() {
-			err = fmt.Errorf("the cancel was refused: %v", ack)
-		}
-		acks <- err
-	}()
-	if err := await(ctx, server.at, "the cancel never arrived"); err != nil {
-		return err
-	}
-	for waiting := true; waiting; {
-		select {
-		case err := <-acks:
-			if err != nil {
-				return err
-			}
-			waiting = false
-		case s.pacer.next <- struct{}{}:
-		case <-ctx.Done():
-			return errors.New("the cancel was never answered")
-		}
+	if ack, err := client.Cancel(ctx, &contractv1.CancelRequest{MissionId: "m1"}); err != nil || !ack.GetAccepted() {
+		return wrong("a cancel", ack, err)
 	}
 	s.pacer.all()
 	if end := <-followed; end.err != nil || end.kind != contractv1.EventKind_CANCELLED {

@@ -5,192 +5,165 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
-	"strings"
+	"slices"
 	"testing"
 
 	"google.golang.org/protobuf/proto"
 
 	contractv1 "interlock/contract/v1"
+	"interlock/reject"
 	"interlock/transport"
 )
 
 // errNone stands for no error where two are told.
 var errNone = errors.New("no error")
 
-// leastCalls is how many calls the comparison makes at least.
-const leastCalls = 150
+// How much the comparison is at least: calls, those that only look apart; missions that ran; and such under a lease.
+const (
+	leastCalls    = 150
+	leastMissions = 20
+	leastLeased   = 5
+)
 
 // sameVerdicts: two robots at equal tables get the same calls, one through the line and one directly, and give the same
-// answers and the same events, times and measured values included.
+// answers, the same refusals and the same events, times and measured values included.
 func sameVerdicts(ctx context.Context, t *testing.T, l *line) error {
-	through, err := running(t)
+	through, direct, err := pairs(t, l)
 	if err != nil {
 		return err
 	}
-	asked, err := running(t)
-	if err != nil {
-		return err
+	var seen tally
+	for x := range conversation() {
+		want, errWant := x.call(ctx, direct[x.by])
+		got, errGot := x.call(ctx, through[x.by])
+		if err := same(want, got, errWant, errGot); err != nil {
+			return fmt.Errorf("call %d, %s: %w", seen.calls+seen.looks+1, x.name, err)
+		}
+		seen.add(x, want, errWant)
 	}
-	client := l.open(t, through.robot)
-	n, accepted := 0, 0
-	for name, call := range conversation() {
-		n++
-		want, errWant := call(ctx, asked.robot)
-		got, errGot := call(ctx, client)
-		if (errWant == nil) != (errGot == nil) {
-			return fmt.Errorf("call %d, %s: only one of them fails: the robot with %w, or the line with %w", n, name, cmp.Or(errWant, errNone), cmp.Or(errGot, errNone))
-		}
-		if len(want) != len(got) {
-			return fmt.Errorf("call %d, %s: the robot gives %d messages, the line %d", n, name, len(want), len(got))
-		}
-		for i := range want {
-			if !proto.Equal(want[i], got[i]) {
-				return fmt.Errorf("call %d, %s: the robot says\n%v\nand the line\n%v", n, name, want[i], got[i])
-			}
-		}
-		if len(want) > 1 {
-			accepted++
-		}
+	t.Logf("%d calls, %d of them missions that ran, %d of those under a lease, and %d looks; refused by %d codes and rules",
+		seen.calls, seen.missions, seen.leased, seen.looks, len(seen.refusals))
+	return seen.enough(l.two != nil)
+}
+
+// pairs are two callers of a robot through the line, and two of an equal one without a line. Where the line knows one
+// caller only, both are the same.
+func pairs(t *testing.T, l *line) (through, direct [2]transport.Server, err error) {
+	one, errOne := running(t)
+	other, errOther := running(t)
+	if err := errors.Join(errOne, errOther); err != nil {
+		return through, direct, err
 	}
-	t.Logf("%d calls, %d of them missions that ran", n, accepted)
-	if n < leastCalls || accepted < 10 {
-		return fmt.Errorf("only %d calls and %d missions were compared", n, accepted)
+	if l.two == nil {
+		client := l.open(t, one.robot)
+		return [2]transport.Server{client, client}, [2]transport.Server{other.robot, other.robot}, nil
+	}
+	through[0], through[1] = l.two(t, one.robot)
+	return through, [2]transport.Server{asked(other.robot, "one"), asked(other.robot, "another")}, nil
+}
+
+// same says how what came through the line is not what the robot says.
+func same(want, got []proto.Message, errWant, errGot error) error {
+	var refusals, through reject.List
+	isWant, isGot := errors.As(errWant, &refusals), errors.As(errGot, &through)
+	if (errWant == nil) != (errGot == nil) || isWant != isGot || !slices.Equal(refusals, through) {
+		return fmt.Errorf("the robot's error is %w, and the line's %w", cmp.Or(errWant, errNone), cmp.Or(errGot, errNone))
+	}
+	if len(want) != len(got) {
+		return fmt.Errorf("the robot gives %d messages, the line %d", len(want), len(got))
+	}
+	for i := range want {
+		if !proto.Equal(want[i], got[i]) {
+			return fmt.Errorf("the robot says\n%v\nand the line\n%v", want[i], got[i])
+		}
 	}
 	return nil
 }
 
-// exchange is one call and all that comes back.
-type exchange = func(context.Context, transport.Server) ([]proto.Message, error)
+// tally is what was said so far.
+type tally struct {
+	calls, looks, missions, leased int
+	refusals                       map[verdict]bool
+	words                          map[string]bool // how missions ended, and what tasks came to
+}
 
-// conversation is what is said to both robots.
-func conversation() iter.Seq2[string, exchange] {
-	return func(yield func(string, exchange) bool) {
-		id := 0
-		for _, c := range motions() {
-			id++
-			if !yield(c.capability+" "+c.args, start(fmt.Sprintf("m%d", id), c.capability, c.args, c.task)) || !yield("observe", observe) {
-				return
-			}
+// verdict is what a refusal is known by.
+type verdict struct {
+	code reject.Code
+	rule string
+}
+
+func (s *tally) add(x said, replies []proto.Message, err error) {
+	if x.looks {
+		s.looks++
+	} else {
+		s.calls++
+	}
+	if len(replies) > 1 {
+		s.missions++
+		if x.leased {
+			s.leased++
 		}
-		for i, x := range tasks() {
-			if !yield(fmt.Sprintf("task call %d", i), x) {
-				return
-			}
+	}
+	if s.refusals == nil {
+		s.refusals, s.words = map[verdict]bool{}, map[string]bool{}
+	}
+	var l reject.List
+	_ = errors.As(err, &l)
+	for _, r := range l {
+		s.refusals[verdict{r.Code, r.Rule}] = true
+	}
+	for _, m := range replies {
+		for _, r := range refusalsIn(m) {
+			s.refusals[verdict{reject.Code(r.GetCode()), r.GetRule()}] = true
 		}
-		for _, id := range []string{"m1", "m2", "nobody", "", strings.Repeat("m", 200)} {
-			if !yield("cancel "+id, cancel(id)) || !yield("events "+id, eventsOf(id)) {
-				return
-			}
+		switch m := m.(type) {
+		case *contractv1.Event:
+			s.words[m.GetKind().String()] = true
+		case *contractv1.Task:
+			s.words[m.GetState().String()] = true
 		}
-		yield("a start without an id", start("", "home", "{}", ""))
 	}
 }
 
-// call is one start.
-type call struct{ capability, args, task string }
-
-func motions() (all []call) {
-	for _, x := range []string{"14", "20", "26", "60"} {
-		for _, z := range []string{"-5", "1.9", "2", "12"} {
-			for _, y := range []string{"-8", "6"} {
-				all = append(all, call{"move_to", `{"x_cm":` + x + `,"y_cm":` + y + `,"z_cm":` + z + `}`, ""})
-			}
-		}
+func refusalsIn(m proto.Message) []*contractv1.Rejection {
+	switch m := m.(type) {
+	case *contractv1.MissionAck:
+		return m.GetRejections()
+	case *contractv1.CancelAck:
+		return m.GetRejections()
+	case *contractv1.Task:
+		return m.GetRefusals()
+	case *contractv1.LeaseReply:
+		return m.GetRejections()
 	}
-	for _, args := range []string{
-		``, `null`, `[]`, `"x"`, `1`, `{}`, `{`, `{"x_cm":20}`, `{"x_cm":20,"y_cm":0,"z_cm":10} {}`, `{"x_cm":20,"y_cm":0,"z_cm":10,}`,
-		`{"x_cm":20,"y_cm":0,"z_cm":10,"w_cm":1}`, `{"x_cm":"20","y_cm":"0","z_cm":"5"}`, `{"x_cm":20,"x_cm":21,"y_cm":0,"z_cm":10}`,
-		`{"x_cm":20,"y_cm":0,"z_cm":NaN}`, `{"x_cm":20,"y_cm":0,"z_cm":1e309}`, `{"x_cm":20,"y_cm":0,"z_cm":1e-400}`,
-		`{"x_cm":20,"y_cm":0,"z_cm":10,"speed_mps":0}`, `{"x_cm":20,"y_cm":0,"z_cm":10,"speed_mps":2}`, `{"x_cm":20,"y_cm":0,"z_cm":10,"speed_mps":"fast"}`,
-		`{"X_CM":20,"y_cm":0,"z_cm":10}`, `{"x_cm":20,"y_cm":0,"z_cm":null}`, `{"x_cm":20,"y_cm":0,"z_cm":"` + "\xff" + `"}`,
-		"\xef\xbb\xbf" + there, `{"x_cm":20,"y_cm":0,"z_cm":10,"a":` + strings.Repeat("[", 60) + strings.Repeat("]", 60) + `}`,
-	} {
-		all = append(all, call{"move_to", args, ""})
-	}
-	for _, name := range []string{"", "stop", "reset", "Move_To", "move_to ", "fly", "report_result", "cancel_mission"} {
-		all = append(all, call{name, `{}`, ""})
-	}
-	for _, args := range []string{`{"name":"red cube"}`, `{"name":"red block"}`, `{"name":"green cube"}`, `{"name":"teapot"}`, `{"name":7}`, `{}`} {
-		all = append(all, call{"find_object", args, ""}, call{"pick", args, ""})
-	}
-	return append(all,
-		call{"place", `{"target":"tray"}`, ""}, call{"place", `{"target":"moon"}`, ""}, call{"get_state", `{}`, ""}, call{"get_state", `{"a":1}`, ""},
-		call{"open_gripper", `{}`, ""}, call{"home", `{}`, ""}, call{"close_gripper", `{}`, ""}, call{"home", `{}`, "task-99"},
-	)
+	return nil
 }
 
-// tasks are calls around requests of a person.
-func tasks() (all []exchange) {
-	open := func(q *contractv1.OpenTaskRequest) exchange {
-		return func(ctx context.Context, s transport.Server) ([]proto.Message, error) { return one(s.OpenTask(ctx, q)) }
+// enough reports what the conversation did not come to: a comparison of nothing finds no difference.
+func (s *tally) enough(two bool) error {
+	if s.calls < leastCalls || s.missions < leastMissions || s.leased < leastLeased {
+		return fmt.Errorf("only %d calls and %d missions, %d of them under a lease, were compared", s.calls, s.missions, s.leased)
 	}
-	claim := func(id string, c *contractv1.Claim) exchange {
-		return func(ctx context.Context, s transport.Server) ([]proto.Message, error) {
-			return one(s.Claim(ctx, &contractv1.ClaimRequest{TaskId: id, Claim: c}))
+	must := []verdict{
+		{reject.NoLease, "resource"}, {reject.NoLease, "lapsed"}, {reject.NoLease, "epoch"}, {reject.NoLease, "holder"}, {reject.NoLease, "sequence"},
+		{reject.Busy, "lease"}, {reject.Busy, ""}, {reject.Conflict, ""}, {reject.Condition, "above_table"}, {reject.NotLicensed, ""},
+		{reject.Budget, "max_missions"}, {reject.NotPermitted, "task_open"}, {reject.NotPermitted, "open"}, {reject.UnknownCapability, ""},
+		{reject.MissingArgument, ""}, {reject.UnknownArgument, ""}, {reject.WrongType, ""}, {reject.DuplicateKey, ""}, {reject.Malformed, ""},
+		{reject.OutOfRange, ""}, {reject.NotInEnum, ""}, {reject.NotFinite, ""}, {reject.TooLarge, ""}, {reject.NoSuchObject, ""},
+	}
+	if two {
+		must = append(must, verdict{reject.NoLease, "principal"}, verdict{reject.NotPermitted, "principal"})
+	}
+	for _, v := range must {
+		if !s.refusals[v] {
+			return fmt.Errorf("nothing was refused as %s by %q, of %v", v.code, v.rule, s.refusals)
 		}
 	}
-	task := func(id string) exchange {
-		return func(ctx context.Context, s transport.Server) ([]proto.Message, error) {
-			return one(s.Task(ctx, &contractv1.TaskRequest{TaskId: id}))
+	for _, w := range []string{"VERIFIED", "FAILED", "INTERRUPTED", "DONE", "SUPERSEDED", "OVER_BUDGET"} {
+		if !s.words[w] {
+			return fmt.Errorf("nothing came to be %s, of %v", w, s.words)
 		}
 	}
-	for _, goal := range []string{"", "at(", "at(point_cm(20.0, 5.0, 15.0)", "tip", "true", "held(\"teapot\")", "jaw_gap_mm >= 1.0 && reach", "1 + 1"} {
-		all = append(all, open(&contractv1.OpenTaskRequest{Words: "do it", Provenance: "person", Goal: goal}))
-	}
-	return append(all,
-		open(&contractv1.OpenTaskRequest{Words: "do it", Provenance: "nobody"}),
-		open(&contractv1.OpenTaskRequest{Words: "go there", Provenance: "person", Goal: "at(point_cm(20.0, 5.0, 15.0))", MaxMissions: 2}),
-		start("t1", "move_to", elsewhere, "task-4"), start("t2", "move_to", there, "task-4"), task("task-4"),
-		start("t3", "move_to", elsewhere, "task-4"), task("task-1"), task("task-99"), task(""),
-		claim("task-4", &contractv1.Claim{Reported: true, Success: true, Message: "done"}), claim("task-99", &contractv1.Claim{Reported: true}), claim("", nil),
-		open(&contractv1.OpenTaskRequest{Words: "nothing", Provenance: "absent"}), claim("task-5", nil), task("task-5"),
-	)
-}
-
-func one[M any, P interface {
-	*M
-	proto.Message
-}](m P, err error) ([]proto.Message, error) {
-	if err != nil {
-		return nil, err
-	}
-	return []proto.Message{m}, nil
-}
-
-// start starts a mission and, if it is one, follows it to its end, so that both robots stand still at the next call.
-func start(id, capability, args, task string) exchange {
-	return func(ctx context.Context, s transport.Server) ([]proto.Message, error) {
-		ack, err := s.Start(ctx, &contractv1.StartRequest{MissionId: id, Capability: capability, ArgsJson: []byte(args), TaskId: task})
-		if err != nil {
-			return nil, err
-		}
-		if !ack.GetAccepted() || len(ack.GetFacts()) > 0 {
-			return []proto.Message{ack}, nil
-		}
-		events, err := eventsOf(id)(ctx, s)
-		return append([]proto.Message{ack}, events...), err
-	}
-}
-
-func cancel(id string) exchange {
-	return func(ctx context.Context, s transport.Server) ([]proto.Message, error) {
-		return one(s.Cancel(ctx, &contractv1.CancelRequest{MissionId: id}))
-	}
-}
-
-func observe(ctx context.Context, s transport.Server) ([]proto.Message, error) {
-	return one(s.Observe(ctx, &contractv1.ObserveRequest{}))
-}
-
-func eventsOf(id string) exchange {
-	return func(ctx context.Context, s transport.Server) (all []proto.Message, err error) {
-		for e, err := range s.Events(ctx, &contractv1.EventsRequest{MissionId: id}) {
-			if err != nil {
-				return all, err
-			}
-			all = append(all, e)
-		}
-		return all, nil
-	}
+	return nil
 }

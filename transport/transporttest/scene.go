@@ -3,6 +3,7 @@ package transporttest
 import (
 	"context"
 	"fmt"
+	"sync"
 	"testing"
 
 	"interlock/arm"
@@ -26,8 +27,11 @@ type scene struct {
 	pacer *grants
 }
 
-// newScene builds a scene and runs its robot until the test ends.
-func newScene(t *testing.T) (*scene, error) {
+// newScene builds a scene and runs its robot, which keeps no record, until the test ends.
+func newScene(t *testing.T) (*scene, error) { return newSceneOn(t, nil) }
+
+// newSceneOn is newScene with a robot that keeps its record in the journal.
+func newSceneOn(t *testing.T, journal robot.Journal) (*scene, error) {
 	src, err := robots.Files.ReadFile("so101-tabletop.yaml")
 	if err != nil {
 		return nil, err
@@ -51,10 +55,11 @@ func newScene(t *testing.T) (*scene, error) {
 		return nil, err
 	}
 	s := &scene{guard: guard.New(driver, ceiling(c))}
-	s.pacer = &grants{inner: robot.Lockstep(s.guard), next: make(chan struct{})}
+	s.pacer = &grants{inner: robot.Lockstep(s.guard), next: make(chan struct{}), free: make(chan struct{})}
 	alignment := robot.Align(c, driver.Describe(), planner)
 	s.robot, err = robot.New(robot.Config{
 		Contract: c, Alignment: alignment, Gate: gate.New(c, alignment, planner), Body: s.guard, Pacer: s.pacer, MaxMissions: 8,
+		Journal: journal,
 	})
 	if err != nil {
 		return nil, err
@@ -64,6 +69,7 @@ func newScene(t *testing.T) (*scene, error) {
 	go func() { ended <- s.robot.Run(ctx) }()
 	t.Cleanup(func() {
 		cancel()
+		s.pacer.all() // a robot that still moves ends with a halt, which takes ticks
 		if err := <-ended; err != nil {
 			t.Errorf("the robot ended with %v", err)
 		}
@@ -97,13 +103,17 @@ func ceiling(c *contract.Contract) guard.Config {
 // grants is a pacer whose ticks are granted one by one, until all are.
 type grants struct {
 	inner robot.Pacer
-	next  chan struct{}
+	next  chan struct{} // grants one
+	free  chan struct{} // closed: all are granted
+	once  sync.Once
 }
 
 // Tick implements robot.Pacer.
 func (p *grants) Tick(ctx context.Context) error {
 	select {
 	case <-p.next:
+		return p.inner.Tick(ctx)
+	case <-p.free:
 		return p.inner.Tick(ctx)
 	case <-ctx.Done():
 		return ctx.Err()
@@ -123,7 +133,7 @@ func (p *grants) grant(ctx context.Context, n int) error {
 }
 
 // all grants every tick from now on.
-func (p *grants) all() { close(p.next) }
+func (p *grants) all() { p.once.Do(func() { close(p.free) }) }
 
 // Stopped is a robot whose stop is latched, for tests of a transport's own, and what reads the latch at the driver.
 func Stopped(t *testing.T) (server transport.Server, latch func() body.Latch) {

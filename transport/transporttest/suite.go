@@ -12,7 +12,8 @@ import (
 // sockets) ends with the test.
 type Open = func(t *testing.T, server transport.Server) transport.Client
 
-// Trait is something that a line says about itself.
+// Trait is something that a line says about itself. How it fares when its carrier is bad, and with two callers, every line
+// says: by Lossy or Lossless, and by Principals or OneCaller. One that says neither fails.
 type Trait func(*line)
 
 // Direct says that a call runs in its caller's goroutine and an event is made when its reader takes it, so that there is
@@ -20,24 +21,36 @@ type Trait func(*line)
 // shedding and dropping.
 func Direct(why string) Trait { return func(l *line) { l.direct = why } }
 
+// leastSeeds is over how many bad lines a mission is read at least.
+const leastSeeds = 30
+
 // Lossy adds the same line with something wrong under it, as bad as the transport can suffer it: lost, doubled or
-// reordered messages, broken connections. What goes wrong is the seed's choice.
-func Lossy(seeds int, open func(t *testing.T, server transport.Server, seed uint64) transport.Client) Trait {
+// reordered messages, broken connections. What goes wrong is the seed's choice; harm counts it. There are at least 30
+// seeds, and half as many harms in all.
+func Lossy(seeds int, open func(t *testing.T, server transport.Server, seed uint64) (client transport.Client, harm func() int)) Trait {
 	return func(l *line) { l.seeds, l.lossy = seeds, open }
 }
+
+// Lossless says why nothing can be lost, doubled or reordered on this line.
+func Lossless(why string) Trait { return func(l *line) { l.lossless = why } }
 
 // Principals adds the same line with two callers that the transport tells apart.
 func Principals(open func(t *testing.T, server transport.Server) (one, another transport.Client)) Trait {
 	return func(l *line) { l.two = open }
 }
 
+// OneCaller says why there is nobody to tell apart. The suite then checks that all calls come from the same caller.
+func OneCaller(why string) Trait { return func(l *line) { l.alone = why } }
+
 // line is a transport under test.
 type line struct {
-	open   Open
-	direct string
-	seeds  int
-	lossy  func(t *testing.T, server transport.Server, seed uint64) transport.Client
-	two    func(t *testing.T, server transport.Server) (one, another transport.Client)
+	open     Open
+	direct   string
+	seeds    int
+	lossy    func(t *testing.T, server transport.Server, seed uint64) (client transport.Client, harm func() int)
+	lossless string
+	two      func(t *testing.T, server transport.Server) (one, another transport.Client)
+	alone    string
 }
 
 // Check is one thing that every line keeps. Run returns what is wrong.

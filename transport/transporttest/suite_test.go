@@ -115,7 +115,8 @@ func passing(b *bent, f func(n int, e *contractv1.Event) []*contractv1.Event) fu
 
 func sabotaged() []sabotage {
 	direct := []Trait{Direct("in this test")}
-	return slices.Concat(sabotagedCalls(direct), sabotagedRobots(direct), sabotagedEvents(direct), sabotagedReaders(direct))
+	return slices.Concat(sabotagedCalls(direct), sabotagedRobots(direct), sabotagedCallers(direct), sabotagedVerdicts(direct),
+		sabotagedEvents(direct), sabotagedLosses(direct), sabotagedReaders(direct))
 }
 
 func sabotagedCalls(direct []Trait) []sabotage {
@@ -196,9 +197,7 @@ func sabotagedRobots(direct []Trait) []sabotage {
 				return r, err
 			}
 		}), direct},
-		{"callers are not told apart", "a handle is no key", bend(func(*bent) {}), append(direct, Principals(func(_ *testing.T, server transport.Server) (one, another transport.Client) {
-			return inproc.New(server), inproc.New(server)
-		}))},
+		{"callers are not told apart", "a handle is no key", bend(func(*bent) {}), append(slices.Clone(direct), twoNamed(func(string) string { return "one" }))},
 		{"nothing is ever shed", "a flood is shed, and a cancel gets through", bend(func(*bent) {}), nil},
 		{"calls are shed in silence", "a flood is shed, and a cancel gets through", bend(func(b *bent) {
 			b.watch = func(context.Context) (*contractv1.Observation, error) { return nil, errors.New("too much") }
@@ -224,9 +223,6 @@ func sabotagedRobots(direct []Trait) []sabotage {
 
 func sabotagedEvents(direct []Trait) []sabotage {
 	const anyCursor = "events come without gap from any cursor"
-	lossy := func(open Open) []Trait {
-		return []Trait{Direct("in this test"), Lossy(3, func(t *testing.T, server transport.Server, _ uint64) transport.Client { return open(t, server) })}
-	}
 	doubled := bend(func(b *bent) {
 		b.events = passing(b, func(_ int, e *contractv1.Event) []*contractv1.Event { return []*contractv1.Event{e, e} })
 	})
@@ -240,7 +236,6 @@ func sabotagedEvents(direct []Trait) []sabotage {
 			})
 		}), direct},
 		{"events are doubled", anyCursor, doubled, direct},
-		{"events are doubled on a bad line", "events come without gap over a lossy line", doubled, lossy(doubled)},
 		{"the cursor is not sent", anyCursor, bend(func(b *bent) {
 			b.events = func(ctx context.Context, q *contractv1.EventsRequest) iter.Seq2[*contractv1.Event, error] {
 				return b.Client.Events(ctx, &contractv1.EventsRequest{MissionId: q.GetMissionId()})
