@@ -25,6 +25,17 @@ func (k *KeepOut) outside(p units.Vec3) (d units.Vec3) {
 	return d
 }
 
+// corner returns a corner of the box; i counts from 0 to 7.
+func (k *KeepOut) corner(i int) units.Vec3 {
+	p := k.MinM
+	for j := range p {
+		if i>>j&1 != 0 {
+			p[j] = k.MaxM[j]
+		}
+	}
+	return p
+}
+
 // halvings of the line in search of its point nearest to a box: to 0.3 µm of 30 cm.
 const halvings = 20
 

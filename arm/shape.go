@@ -26,6 +26,7 @@ type capsule struct {
 	radius float64
 	middle units.Vec3
 	bound  float64 // radius of a ball around the middle that holds it
+	whole  float64 // the same, with the blocks of this part
 }
 
 // Index of each capsule of the arm.
@@ -42,9 +43,10 @@ const (
 	capsuleCount
 )
 
-// newCapsules returns the arm as thick lines, for distances between its parts and to keep-outs. Lines and radii enclose
-// the collision boxes of the published model (MuJoCo Menagerie, robotstudio_so101/so101.xml) but for corners that
-// only a fit of servo cases to a few millimetres would need. No collision shape of the base is published: its line
+// newCapsules returns the arm as thick lines, for distances between its parts and to keep-outs. Lines and radii round off
+// the collision boxes of the published model (MuJoCo Menagerie, robotstudio_so101/so101.xml): corners stick out of them, of
+// the shoulder by 25 mm and of the rest by up to 19 mm. Where a corner matters the boxes are compared besides: with the table,
+// with keep-outs, and those of the hand with the shoulder (tuck). No collision shape of the base is published: its line
 // encloses the foot of the pan servo.
 func newCapsules() (all [capsuleCount]capsule) {
 	all = [capsuleCount]capsule{
@@ -96,17 +98,6 @@ type corner struct {
 	radius float64
 }
 
-// block is a box of one body: its middle, its axes and its half edges, metres.
-type block struct {
-	name string
-	body int
-	at   units.Vec3
-	rot  units.Mat3
-	half units.Vec3
-
-	bound float64 // radius of a ball around the middle that holds it
-}
-
 // Real tips for the table, where a capsule's millimetres would forbid every grasp: the collision primitives of the
 // jaws' tips in so101.xml (spheres, the capsule, and the corners of the thin boxes as points).
 func fixedTips() [9]corner {
@@ -126,40 +117,26 @@ func movingTips() [7]corner {
 	}
 }
 
-// newBlocks returns the other collision boxes of so101.xml: what may meet the table besides the tips.
-func newBlocks() (all [blockCount]block) {
-	all = [blockCount]block{
-		{name: "moving jaw", body: inJaw, at: units.Vec3{0, -0.013, 0.019}, rot: units.Identity(), half: units.Vec3{0.01, 0.01, 0.015}},
-		{name: "hand", body: inGripper, at: units.Vec3{-0.0025, 0, -0.022}, rot: units.Identity(), half: units.Vec3{0.0325, 0.015, 0.015}},
-		{name: "hand", body: inGripper, at: units.Vec3{-0.024, 0, -0.04}, rot: units.Identity(), half: units.Vec3{0.01, 0.015, 0.005}},
-		{name: "camera mount", body: inGripper, at: units.Vec3{-0.0025, 0.03, -0.03}, rot: units.Identity(), half: units.Vec3{0.015, 0.015, 0.003}},
-		{name: "camera mount", body: inGripper, at: units.Vec3{-0.001, 0.06, -0.04}, rot: units.Quat{0.962425197628238, -0.27154693695611287, 0, 0}.Mat(), half: units.Vec3{0.021, 0.021, 0.003}},
-		{name: "wrist", body: inWrist, at: units.Vec3{0, -0.0424, 0.0256}, rot: units.Quat{1, 1, 1, -1}.Mat(), half: units.Vec3{0.029, 0.015, 0.018}},
-		{name: "wrist", body: inWrist, at: units.Vec3{0, -0.02, 0.0191}, rot: units.Quat{1, -1, -1, -1}.Mat(), half: units.Vec3{0.027, 0.01, 0.03}},
-		{name: "lower arm", body: inLowerArm, at: units.Vec3{-0.05, 0, 0.0182}, rot: units.Identity(), half: units.Vec3{0.07, 0.01, 0.03}},
-		{name: "lower arm", body: inLowerArm, at: units.Vec3{-0.125, 0.005, 0.018}, rot: units.Identity(), half: units.Vec3{0.023, 0.013, 0.018}},
-		{name: "upper arm", body: inUpperArm, at: units.Vec3{-0.12, -0.014, 0.0182}, rot: units.Identity(), half: units.Vec3{0.01, 0.02, 0.015}},
-	}
-	for i := range all {
-		all[i].bound = all[i].half.Norm()
-	}
-	return all
-}
-
-const blockCount = 10
-
 // solid is everything that has a size.
 type solid struct {
 	capsules   [capsuleCount]capsule
 	pairs      [pairCount]pair
 	blocks     [blockCount]block
+	tuck       tuck
 	fixedTips  [9]corner
 	movingTips [7]corner
 }
 
 func newSolid() solid {
-	k := newCapsules()
-	return solid{capsules: k, pairs: newPairs(&k), blocks: newBlocks(), fixedTips: fixedTips(), movingTips: movingTips()}
+	k, blocks := newCapsules(), newBlocks()
+	for i := range k {
+		k[i].whole = k[i].bound
+	}
+	for i := range blocks {
+		part := &k[blocks[i].part]
+		part.whole = max(part.whole, reach(blocks[i:i+1], part.middle))
+	}
+	return solid{capsules: k, pairs: newPairs(&k), blocks: blocks, tuck: newTuck(&blocks), fixedTips: fixedTips(), movingTips: movingTips()}
 }
 
 // body is where one body is: its origin and rotation in the base frame.
@@ -176,6 +153,17 @@ func (b *body) point(p *units.Vec3) units.Vec3 {
 		b.at[1] + r[3]*p[0] + r[4]*p[1] + r[5]*p[2],
 		b.at[2] + r[6]*p[0] + r[7]*p[1] + r[8]*p[2],
 	}
+}
+
+// sees returns where another body is in this one's frame.
+func (b *body) sees(o *body) (in body) {
+	in.at = b.rot.ApplyT(o.at.Sub(b.at))
+	for row := range 3 {
+		for j := range 3 {
+			in.rot[3*row+j] = b.rot[row]*o.rot[j] + b.rot[3+row]*o.rot[3+j] + b.rot[6+row]*o.rot[6+j]
+		}
+	}
+	return in
 }
 
 // pose places every body.
@@ -199,20 +187,6 @@ func (c *Chain) pose(q *Servos, bodies *[bodyCount]body) {
 		}
 		in = out
 	}
-}
-
-// middle returns the height of the middle of the block.
-func (b *block) middle(in *body) float64 {
-	return in.at[2] + in.rot[6]*b.at[0] + in.rot[7]*b.at[1] + in.rot[8]*b.at[2]
-}
-
-// height returns the height of the lowest point of the block.
-func (b *block) height(in *body) float64 {
-	r, z := &in.rot, b.middle(in)
-	for k := range 3 {
-		z -= math.Abs(r[6]*b.rot[k]+r[7]*b.rot[3+k]+r[8]*b.rot[6+k]) * b.half[k]
-	}
-	return z
 }
 
 // height returns the height of the lowest point of the ball.

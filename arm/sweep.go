@@ -15,7 +15,8 @@ const (
 )
 
 // Least distances, metres. The table's lets every grasp of a 3 cm cube pass, whose tips come within 6 mm of it, and is
-// more than the servos fall short of a path; the others are capsules, which are rounder than the arm.
+// more than the servos fall short of a path; the others are kept by capsules, which are rounder than the arm, and by the
+// boxes whose corners stick out of them.
 const (
 	tableClearM   = 0.0015
 	selfClearM    = 0.001
@@ -168,15 +169,32 @@ func (s *sweep) measure(q *Servos) {
 			s.keep(onSelf, p.a, p.b, math.Sqrt(between2(&l, &m))-p.radiiM)
 		}
 	}
+	s.tucked()
 	s.nearest[onKeepOut] = near{clearM: math.Inf(1)}
 	for i := range s.keepOuts {
-		for j := theUpperArm; j < capsuleCount; j++ { // base and shoulder stand where they stand
-			k := &c.capsules[j]
-			reach := k.bound + keepOutClearM
-			if d := s.keepOuts[i].outside(s.middles[j]); d.Dot(d) < reach*reach {
-				l := s.line(j)
-				s.keep(onKeepOut, j, i, s.keepOuts[i].distance(&l)-k.radius)
-			}
+		s.outsideOf(i)
+	}
+}
+
+// outsideOf works out how near the arm is to one keep-out: its capsules, and its boxes, whose corners stick out of them.
+func (s *sweep) outsideOf(i int) {
+	out := &s.keepOuts[i]
+	for j := theUpperArm; j < capsuleCount; j++ { // base and shoulder stand where they stand
+		k := &s.chain.capsules[j]
+		near := k.whole + keepOutClearM
+		if d := out.outside(s.middles[j]); d.Dot(d) < near*near {
+			l := s.line(j)
+			s.keep(onKeepOut, j, i, out.distance(&l)-k.radius)
+			s.blocksOutsideOf(i, j)
+		}
+	}
+}
+
+// blocksOutsideOf does so for the boxes of one part of the arm.
+func (s *sweep) blocksOutsideOf(i, part int) {
+	for j := range s.chain.blocks {
+		if b := &s.chain.blocks[j]; b.part == part {
+			s.keep(onKeepOut, part, i, b.from(&s.keepOuts[i], &s.bodies[b.body], keepOutClearM))
 		}
 	}
 }
@@ -233,7 +251,7 @@ func (c *Chain) overTable(bodies *[bodyCount]body) near {
 func (c *Chain) lowName(part int) string {
 	switch {
 	case part < len(c.blocks):
-		return c.blocks[part].name
+		return c.capsules[c.blocks[part].part].name
 	case part == len(c.blocks):
 		return c.capsules[theFixedJaw].name
 	}
