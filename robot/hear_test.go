@@ -57,7 +57,7 @@ func balkySet(b **balky, prepare func(*balky)) set {
 }
 
 // A driver that asks for the first setpoint a little later is asked again, with the same one; the mission begins then. One
-// that never takes it is a mission that timed out, and one that says so in the middle of a motion has refused it.
+// that does not take it within half a second has refused it, as one that says so in the middle of a motion has.
 //
 // Verifies: D11, K138
 func TestAMotionBeginsWhenItsDriverDoes(t *testing.T) {
@@ -68,7 +68,7 @@ func TestAMotionBeginsWhenItsDriverDoes(t *testing.T) {
 		want    string
 	}{
 		{"ten ticks", 10, false, "VERIFIED"},
-		{"for ever", 1 << 30, false, "FAILED(timeout)"},
+		{"for ever", 1 << 30, false, "ABORTED(fault)"},
 		{"in the middle", 1, true, "ABORTED(fault)"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -208,6 +208,35 @@ func TestOneLookServesATick(t *testing.T) {
 		r.observe()
 		if l.reads.Load() == before {
 			t.Error("nobody looks again after a tick")
+		}
+	})
+}
+
+// A latch that the robot itself closed is told to whoever looks next, within the same tick too.
+//
+// Verifies: P10, K181
+func TestItsOwnStopIsSeenAtOnce(t *testing.T) {
+	var restless atomic.Bool
+	s := set{beat: units.Beat, trouble: func(x *trouble) {
+		x.observe = func(o *body.Observation) error {
+			o.Standstill = o.Standstill && !restless.Load()
+			return nil
+		}
+	}}
+	run(t, s, func(t *testing.T, r *rig) {
+		_, resume := r.midway(10, slowly, "")
+		restless.Store(true)
+		ack := later(func() *contractv1.CancelAck { return r.cancelled("m1") })
+		resume()
+		<-ack
+		for e, err := range r.client.Events(t.Context(), &contractv1.EventsRequest{MissionId: "m1"}) {
+			check(t, err)
+			if !e.GetFinal() {
+				continue
+			}
+			if o := r.observe(); word(e) != "ABORTED(stop_unconfirmed)" || !o.GetStopped() || o.GetStopNumber() != r.guard.Latch().Number {
+				t.Errorf("after %s: %v; the latch is %+v", word(e), o, r.guard.Latch())
+			}
 		}
 	})
 }

@@ -24,6 +24,8 @@ type motion struct {
 	log     *eventLog
 	ack     *contractv1.MissionAck
 
+	acceptedAt units.Instant
+
 	intended  string // approval that its intent names; empty: none
 	principal string // who started it; nobody else may follow or end it
 	epoch     uint64 // of the caller's lease; 0: the robot holds the resource for the mission
@@ -51,8 +53,8 @@ func (r *Robot) begin(m *motion) reject.List {
 	}
 	m.log = newEventLog()
 	m.guards = verify.NewInvariants(c, m.cleared.Args(), r.cfg.Alignment.Mode)
-	r.active = m
-	l := r.ask(m, mission.Start{At: r.now(), Policy: policy})
+	r.active, m.acceptedAt = m, r.now()
+	l := r.ask(m, mission.Start{At: m.acceptedAt, Policy: policy})
 	if len(l) > 0 {
 		r.active = nil
 		return l
@@ -76,10 +78,10 @@ func (r *Robot) ask(m *motion, e mission.Event) (refused reject.List) {
 		case mission.Halt:
 			if err := r.cfg.Body.Halt(); err != nil {
 				m.trouble = err.Error()
-				r.cfg.Body.Stop("halt_failed")
+				r.stopBody("halt_failed")
 			}
 		case mission.Latch:
-			r.cfg.Body.Stop(f.Reason)
+			r.stopBody(f.Reason)
 		case mission.Record:
 			r.recordEvent(m, f)
 		case mission.Play:
@@ -103,6 +105,12 @@ func (r *Robot) ask(m *motion, e mission.Event) (refused reject.List) {
 		m.player, m.guards, m.watch = nil, nil, nil
 	}
 	return refused
+}
+
+// stopBody latches a stop of the robot's own, which whoever looks next is told.
+func (r *Robot) stopBody(reason string) {
+	r.cfg.Body.Stop(reason)
+	r.lookedAt = time.Time{}
 }
 
 func (r *Robot) play(m *motion) {
@@ -171,7 +179,7 @@ func (r *Robot) sendNext() {
 		PositionsRad: positions, Over: units.RobotTick, Expires: r.now().Add(units.SetpointExpiry), Stop: m.state.Policy.StopNumber,
 	})
 	switch {
-	case m.state.Status == mission.Accepted && notYet(err): // it begins a tick later, or times out
+	case m.state.Status == mission.Accepted && notYet(err) && r.now().Sub(m.acceptedAt) < beginWithin: // a tick later
 		m.trouble = err.Error()
 		return
 	case err != nil:
@@ -202,11 +210,16 @@ func (r *Robot) refusedSetpoint(err error) mission.Event {
 	return mission.SetpointRefused{At: r.now(), Code: refusal.Code}
 }
 
-// notYet reports whether the driver asks for the same setpoint a little later: it does not move before its latch file says
-// that it does.
+// beginWithin is how long a mission may wait for its driver to take the first setpoint. What it was judged on is older by that:
+// no older than the facts that a call may be judged on.
+const beginWithin = 500 * time.Millisecond
+
+// notYet reports whether the driver asks for the first setpoint a little later: its latch file does not say yet that something
+// moves, or it slept and wants the robot to look first.
 func notYet(err error) bool {
 	var refusal reject.Rejection
-	return errors.As(err, &refusal) && refusal.Retry == reject.Later
+	return errors.As(err, &refusal) && refusal.Retry == reject.Later && refusal.Field == "driver" &&
+		(refusal.Rule == "latch_file" || refusal.Code == reject.StaleFact)
 }
 
 // leaseLost reports whether the driver says that another one may hold the lease now.

@@ -46,9 +46,9 @@ func sameTale(a, b *contractv1.AuditRecord) bool {
 	case *contractv1.AuditRecord_Latch:
 		return b.GetLatch() != nil
 	case *contractv1.AuditRecord_Lease:
-		return b.GetLease() != nil
+		return b.GetLease() != nil && b.GetLease().GetLease().GetResource() == a.Lease.GetLease().GetResource()
 	case *contractv1.AuditRecord_Approval:
-		return b.GetApproval() != nil
+		return b.GetApproval() != nil && b.GetApproval().GetHash() == a.Approval.GetHash()
 	}
 	return false
 }

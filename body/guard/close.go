@@ -46,6 +46,7 @@ func (g *Guard) closeBody() error {
 	err := g.inner.Close()
 	if g.keeper != nil && !g.running {
 		g.keeper.noteMoving(false)
+		g.marked, g.markKept = false, false
 		if saveErr := g.keeper.save(); err == nil {
 			err = saveErr
 		}

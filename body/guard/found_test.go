@@ -38,12 +38,16 @@ func TestAMotionThatWasFoundIsNotTakenOver(t *testing.T) {
 				b.plant.bend = func(o *body.Observation) {
 					o.JointsRad[0] += c.rad * min(1, o.At.Sub(0).Seconds()/0.5)
 				}
+				writes := func() (n int) {
+					b.set(func(c *clocked) { n = len(c.plant.writes) })
+					return n
+				}
 				r := run(t, b, config())
 				defer r.end()
 				time.Sleep(time.Second)
 				l := r.Latch()
-				if l.Stopped != c.stopped || len(b.plant.writes) > 0 {
-					t.Errorf("the latch is %+v, and %d commands reached the body", l, len(b.plant.writes))
+				if l.Stopped != c.stopped || writes() > 0 {
+					t.Errorf("the latch is %+v, and %d commands reached the body", l, writes())
 				}
 				if !c.stopped {
 					return
@@ -52,12 +56,12 @@ func TestAMotionThatWasFoundIsNotTakenOver(t *testing.T) {
 				_, err := r.Send(body.Setpoint{PositionsRad: []float64{0.1, 0}, Over: time.Second, Expires: o.At.Add(body.Expiry), Stop: l.Number, Epoch: r.epoch})
 				refusedAs(t, err, reject.Stopped, "stop")
 				check(t, r.Reset(l.Number))
-				if time.Sleep(time.Second); r.Latch().Stopped || len(b.plant.writes) > 0 { // where it is then is where it is
-					t.Errorf("after the reset the latch is %+v, and %d commands reached the body", r.Latch(), len(b.plant.writes))
+				if time.Sleep(time.Second); r.Latch().Stopped || writes() > 0 { // where it is then is where it is
+					t.Errorf("after the reset the latch is %+v, and %d commands reached the body", r.Latch(), writes())
 				}
 				r.swing()
-				if time.Sleep(200 * time.Millisecond); r.Latch().Stopped || len(b.plant.writes) == 0 {
-					t.Errorf("a motion after the reset: %+v, %d commands", r.Latch(), len(b.plant.writes))
+				if time.Sleep(200 * time.Millisecond); r.Latch().Stopped || writes() == 0 {
+					t.Errorf("a motion after the reset: %+v, %d commands", r.Latch(), writes())
 				}
 			})
 		})

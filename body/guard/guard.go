@@ -74,7 +74,7 @@ type Guard struct {
 	latch   latch
 	keeper  *keeper // of the latch file; nil: none
 
-	haltAsked atomic.Bool
+	halts atomic.Uint64 // that were asked for
 
 	mu       sync.Mutex // the rest: one step, one send, one observation at a time
 	open     bool
@@ -96,6 +96,8 @@ type Guard struct {
 	running  bool          // Run moves the time
 	offset   time.Duration // from the body's clock to the guard's
 	lease    body.Lease
+	halted   uint64        // the halts that are over
+	ending   bool          // Run brings the body to rest for the last time, or did
 	marked   bool          // the latch file is to say that a motion runs
 	markKept bool          // it does
 	movedAt  units.Instant // of the last command
@@ -207,9 +209,9 @@ func (g *Guard) adopt(o body.Observation) {
 	g.next = make([]float64, len(g.joints))
 	g.motion = motion{from: make([]float64, len(g.joints)), to: make([]float64, len(g.joints))}
 	g.ramp, g.hold, g.applied = 0, -1, 0
-	g.haltAsked.Store(false)
+	g.halted = g.halts.Load()
 	g.live = live{}
-	g.sent, g.found, g.asleep = false, g.found[:0], false
+	g.sent, g.found, g.asleep, g.ending = false, g.found[:0], false, false
 	g.takeLive(o)
 }
 
@@ -247,24 +249,42 @@ func (g *Guard) Send(s body.Setpoint) (body.Sent, error) {
 	if !g.cfg.Leased || g.lease.Renew(g.now, s.Epoch) == nil {
 		g.heard = g.now
 	}
+	halts := g.halts.Load()
 	if err := g.check(s); err != nil {
 		return body.Sent{}, err
 	}
-	if err := g.markMoving(); err != nil {
-		return body.Sent{}, err
+	if g.keeper != nil && !g.markKept {
+		if err := g.markMoving(); err != nil {
+			return body.Sent{}, err
+		}
+		if err := g.check(s); err != nil { // that may have taken long
+			return body.Sent{}, err
+		}
 	}
-	g.haltAsked.Store(false)
+	g.halted = halts // one that came since ends this motion before its first step
+	g.start(s)
+	return body.Sent{PositionsRad: append([]float64(nil), s.PositionsRad...), Applied: g.applied}, nil
+}
+
+// start makes the setpoint the motion that is followed. Until its first step what moves is what is left of the ramp before it:
+// whoever ends it by then ends that, no more.
+func (g *Guard) start(s body.Setpoint) {
 	m := &g.motion
+	if !m.active {
+		left := float64(g.ramp) / float64(RampTime/g.step)
+		for i := range g.velocity {
+			g.velocity[i] *= left
+		}
+	}
 	copy(m.from, g.command)
 	copy(m.to, s.PositionsRad)
 	m.active, m.gone, m.over, m.expires, m.stop = true, 0, g.span(s.Over), s.Expires, s.Stop
 	g.ramp, g.hold, g.sent = 0, -1, true
 	g.applied++
-	return body.Sent{PositionsRad: append([]float64(nil), s.PositionsRad...), Applied: g.applied}, nil
 }
 
 // Halt implements body.Driver: from the next step on the body decelerates and holds. A later Send moves it again.
 func (g *Guard) Halt() error {
-	g.haltAsked.Store(true)
+	g.halts.Add(1)
 	return nil
 }

@@ -341,7 +341,7 @@ func TestEveryReasonAtOnce(t *testing.T) {
 	}
 }
 
-// Verifies: B22
+// Verifies: F34, B22
 func TestFaultsOfTheBodyLatch(t *testing.T) {
 	broken := errors.New("bus broken")
 	cases := []struct {

@@ -23,7 +23,7 @@ func (g *Guard) Acquire(holder string) (epoch uint64, err error) {
 		return 0, err
 	}
 	if g.motion.active {
-		g.haltAsked.Store(true)
+		g.halts.Add(1)
 	}
 	return epoch, nil
 }
@@ -40,7 +40,7 @@ func (g *Guard) Release(epoch uint64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.lease.Release(g.now, epoch) && g.motion.active {
-		g.haltAsked.Store(true)
+		g.halts.Add(1)
 	}
 }
 

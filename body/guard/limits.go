@@ -53,6 +53,9 @@ func (g *Guard) check(s body.Setpoint) error {
 	if g.live.down {
 		refuse(reject.New(reject.NotPermitted, "the body does not answer").By("bus_ok").In("driver"))
 	}
+	if g.ending {
+		refuse(reject.New(reject.NotPermitted, "the driver is ending").By("ending").In("driver"))
+	}
 	if g.asleep {
 		refuse(reject.New(reject.StaleFact, "the driver slept through a silence; look where the arm is first").In("driver"))
 	}

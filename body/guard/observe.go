@@ -106,7 +106,7 @@ func (g *Guard) holding(l body.Latch) body.HoldReason {
 	switch {
 	case l.Stopped:
 		return body.HoldStopped
-	case g.haltAsked.Load():
+	case g.halts.Load() != g.halted:
 		return body.HoldHalted
 	case g.hold < 0:
 		return body.HoldNone

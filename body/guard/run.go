@@ -51,7 +51,7 @@ func (g *Guard) Run(ctx context.Context) error {
 		case <-ctx.Done():
 		}
 	}
-	_ = g.Halt()
+	g.end()
 	for range 2 * RampTime / cycle {
 		<-tick.C
 		turn()
@@ -68,8 +68,16 @@ func (g *Guard) startRun() error {
 	case g.running:
 		return errors.New("guard: it runs already")
 	}
-	g.running = true
+	g.running, g.ending = true, false
 	return nil
+}
+
+// end halts for the last time: nothing is taken from anybody any more, until Run or Open begins anew.
+func (g *Guard) end() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.ending = true
+	_ = g.Halt()
 }
 
 func (g *Guard) endRun() {
@@ -137,10 +145,8 @@ func (g *Guard) markMoving() error {
 	if g.keeper == nil || g.markKept {
 		return nil
 	}
-	if !g.marked {
-		g.keeper.noteMoving(true)
-		g.marked, g.movedAt = true, g.now
-	}
+	g.keeper.noteMoving(true)
+	g.marked, g.movedAt = true, g.now // as long as somebody wants to move
 	var err error
 	if g.keeper.writing.Load() {
 		g.markKept, err = g.keeper.await(markWithin)

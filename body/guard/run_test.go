@@ -238,7 +238,7 @@ func TestOnlyTheHolderMoves(t *testing.T) {
 // A body that hangs: stop, setpoint and observation answer at once all the same; the motion ends at its first missing
 // answer, and a silence of the body latches. It is opened again by itself, and stays stopped.
 //
-// Verifies: D09
+// Verifies: F33, D09
 func TestHungBodyHangsNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := &clocked{plant: newPlant(), since: time.Now()}

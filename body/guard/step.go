@@ -59,7 +59,7 @@ func (g *Guard) judge() int {
 	l, m := g.latch.read(), &g.motion
 	var active [numHazards]bool
 	active[hazardStopped] = l.Stopped || m.active && m.stop != l.Number
-	active[hazardHalted] = g.haltAsked.Load()
+	active[hazardHalted] = g.halts.Load() != g.halted
 	active[hazardExpired] = m.active && !g.now.Before(m.expires)
 	active[hazardLink] = g.live.down
 	active[hazardSilence] = m.active && g.now.Sub(g.heard) > g.cfg.Silence
@@ -72,8 +72,11 @@ func (g *Guard) judge() int {
 // begin ends the motion: the command decelerates from its present velocity.
 func (g *Guard) begin(h int) {
 	g.hold = h
-	if g.haltAsked.Swap(false) && ladder[h].act < actHalt {
-		g.hold = hazardHalted
+	if halts := g.halts.Load(); halts != g.halted {
+		g.halted = halts
+		if ladder[h].act < actHalt {
+			g.hold = hazardHalted
+		}
 	}
 	g.live.halt = g.live.halt || ladder[g.hold].act >= actHalt
 	if g.motion.active {

@@ -286,13 +286,19 @@ func (d *Driver) Watch() (body.Observation, error) { return d.observe(0) }
 // Stop implements robot.Body: it closes the driver's latch. A number of 0 says that the driver did not confirm it within
 // the deadline; the driver then holds by silence, and whoever asked must say so and try again.
 func (d *Driver) Stop(reason string) (number uint64) {
+	number, _ = d.StopKept(reason)
+	return number
+}
+
+// StopKept is Stop, and tells whether the latch file holds the stop already.
+func (d *Driver) StopKept(reason string) (number uint64, durable bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), d.opt.CallTimeout+keepWithin)
 	defer cancel()
 	p, err := d.rpc.Stop(ctx, &driverv1.StopRequest{Reason: reason})
 	if err != nil {
-		return 0
+		return 0, false
 	}
-	return p.GetNumber()
+	return p.GetNumber(), p.GetDurable()
 }
 
 // Close implements body.Driver: the lease goes back, and what moves is halted. The body stays with its process.

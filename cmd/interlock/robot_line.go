@@ -184,11 +184,8 @@ type distantLatch struct {
 	addr func() (string, error)
 }
 
-// Times of a person's line to a driver.
-const (
-	operatorWithin = 600 * time.Millisecond // one attempt
-	stopTries      = 2
-)
+// operatorWithin is the time of one attempt at a person's line to a driver.
+const operatorWithin = 600 * time.Millisecond
 
 func (d distantLatch) ask(call func(context.Context, *remote.Operator) error) error {
 	addr, err := d.addr()
@@ -209,15 +206,11 @@ func (d distantLatch) ask(call func(context.Context, *remote.Operator) error) er
 
 // Stop implements latch.
 func (d distantLatch) Stop(reason string) (number uint64) {
-	for range stopTries {
-		err := d.ask(func(ctx context.Context, o *remote.Operator) (err error) {
-			number, _, err = o.Stop(ctx, reason)
-			return err
-		})
-		if err == nil {
-			break
-		}
+	addr, err := d.addr()
+	if err != nil {
+		return 0
 	}
+	number, _, _ = stopDriver(context.Background(), addr, reason)
 	return number
 }
 

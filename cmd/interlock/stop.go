@@ -160,33 +160,44 @@ func stopAll(ctx context.Context, list map[string]string, reason string) []stopS
 
 func stopOne(ctx context.Context, name, addr, reason string) (s stopSaid) {
 	s = stopSaid{Robot: name, Operator: addr}
-	o := remote.DialOperator(addr)
-	defer o.Close()
-	for range stopTries {
-		trying, done := context.WithTimeout(ctx, operatorWithin)
-		number, durable, err := o.Stop(trying, reason)
-		done()
-		if err == nil {
-			s.Stopped, s.Number, s.Durable, s.Says = true, number, durable, ""
-			return s
-		}
+	number, durable, err := stopDriver(ctx, addr, reason)
+	if err != nil {
 		s.Says = err.Error()
-	}
-	return s.byTheRobotsLine(reason)
-}
-
-// byTheRobotsLine stops a driver whose operator line does not answer where robots reach it, if that is beside it: there is a
-// stop too.
-func (s stopSaid) byTheRobotsLine(reason string) stopSaid {
-	beside, is := strings.CutSuffix(s.Operator, operatorSuffix+".sock")
-	if !is {
 		return s
 	}
-	d := remote.Expect(beside+".driver.sock", body.Description{}, remote.Options{CallTimeout: operatorWithin})
-	if number := d.Stop(reason); number != 0 {
-		s.Stopped, s.Number, s.Says = true, number, ""
-	}
+	s.Stopped, s.Number, s.Durable = true, number, durable
 	return s
+}
+
+// Times of a stop that is not confirmed at once.
+const (
+	stopWithin = 2 * operatorWithin    // altogether
+	stopRetry  = 20 * time.Millisecond // between two attempts
+)
+
+// stopDriver stops the driver with this operator line, again and again until it confirms it or the time is up. Where that line
+// does not answer it stops it where robots reach it, if that is beside it: there is a stop too.
+func stopDriver(ctx context.Context, addr, reason string) (number uint64, durable bool, err error) {
+	o := remote.DialOperator(addr)
+	defer o.Close()
+	robots, beside := strings.CutSuffix(addr, operatorSuffix+".sock")
+	d := remote.Expect(robots+".driver.sock", body.Description{}, remote.Options{CallTimeout: operatorWithin})
+	for begun := time.Now(); ; time.Sleep(stopRetry) {
+		trying, done := context.WithTimeout(ctx, operatorWithin)
+		number, durable, err = o.Stop(trying, reason)
+		done()
+		if err == nil {
+			return number, durable, nil
+		}
+		if beside {
+			if number, durable := d.StopKept(reason); number != 0 {
+				return number, durable, nil
+			}
+		}
+		if time.Since(begun) >= stopWithin || ctx.Err() != nil {
+			return 0, false, err
+		}
+	}
 }
 
 // durableWithin is how long a stop that is in force is looked after until it is on disk.
@@ -223,7 +234,7 @@ func printStops(ctx context.Context, out io.Writer, said []stopSaid, byAddress, 
 	for i := range said {
 		s := &said[i]
 		if s.keep(ctx); s.Stopped && !s.Durable {
-			if _, err := fmt.Fprintf(out, "%s: the stop is in force, and not on disk: a driver that ends now may come up without it\n", s.name()); err != nil {
+			if _, err := fmt.Fprintf(out, "%s: the stop is in force, and not known to be on disk: a driver that ends now may come up without it\n", s.name()); err != nil {
 				return err
 			}
 		}

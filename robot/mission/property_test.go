@@ -162,7 +162,7 @@ func eventOf(kind, arg byte, at units.Instant) Event {
 //
 // Verifies: P21, P22, P10, F34
 func TestRules(t *testing.T) {
-	reached := map[string]int{}
+	reached, events := map[string]int{}, 0
 	rapid.Check(t, func(t *rapid.T) {
 		var s State
 		at := units.Instant(0)
@@ -174,9 +174,11 @@ func TestRules(t *testing.T) {
 			next, effects := Step(s, ev)
 			checkStep(t, s, ev, next, effects)
 			s = next
+			events++
 		}
 		reached[s.Status.String()]++
 	})
+	t.Logf("%d random events", events)
 	if !testing.Short() && (reached["aborted"] == 0 || reached["interrupted"] == 0) { // a short run draws too few
 		t.Fatalf("the random events reach too little: %v", reached)
 	}
