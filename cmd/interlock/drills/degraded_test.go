@@ -46,7 +46,7 @@ func TestStopInDegradedStates(t *testing.T) {
 		{"a flood at the driver's line", stopInAFloodAtTheDriver},
 		{"512 clients at the robot", stopInAFloodAtTheRobot},
 		{"stuck readers", stopAmongStuckReaders},
-		{"the driver's clock jumps", stopAfterAJumpOfTheClock},
+		{"a driver that was paused", stopAfterAPause},
 		{"bring-up", stopInBringUp},
 		{"stopped already", stopTwice},
 		{"a mission that is being cancelled", stopInACancel},
@@ -291,12 +291,12 @@ func stopInAFloodAtTheRobot(l *lane) {
 	l.refuses(number)
 }
 
-func stopAfterAJumpOfTheClock(l *lane) {
+func stopAfterAPause(l *lane) {
 	robot := l.swinging()
 	l.driver.signal(syscall.SIGSTOP)
 	l.w.after(l.w.look(), time.Second) // the driver's clock will have gone on by as much, between two of its turns
 	l.driver.signal(syscall.SIGCONT)
-	number, _ := l.stops("a jump of the clock")
+	number, _ := l.stops("a pause of the driver")
 	robot.kill()
 	l.refuses(number)
 }
@@ -446,7 +446,7 @@ func stopAgainstResets(l *lane) {
 
 func stopAmongStuckReaders(l *lane) {
 	robot, mission := l.served()
-	_, end := stuckReaders(l.t, 200, l.socket("robot"), mission)
+	_, end := stuckReaders(l.t, 200, perLine, l.socket("robot"), mission)
 	defer end()
 	number, _ := l.stops("stuck readers")
 	robot.kill()

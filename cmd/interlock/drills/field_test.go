@@ -76,57 +76,95 @@ func TestWhatIsAskedDuringAStopNeverRuns(t *testing.T) {
 // Verifies: U192
 func TestNothingDropsARaisedArm(t *testing.T) {
 	t.Parallel()
-	const high, aside = `{"x_cm":20,"y_cm":0,"z_cm":20}`, `{"x_cm":18,"y_cm":-12,"z_cm":20,"speed_mps":0.1}`
 	h := newHome(t)
 	h.plant(t)
-	driver := h.driver(t, "--plant", h.socket("plant"))
-	w := watch(t, h)
-	robot := h.serve(t)
-	c := h.call(t)
-	person := operate(t, h)
-	for i, end := range []struct {
+	r := &raised{home: h, t: t, driver: h.driver(t, "--plant", h.socket("plant")), w: watch(t, h), robot: h.serve(t), person: operate(t, h)}
+	stop := func(string) bool {
+		_, _, err := r.person.Stop(t.Context(), "drill")
+		check(t, err)
+		return true
+	}
+	for _, end := range []struct {
 		name  string
-		act   func(id string)
+		act   func(mission string) (counts bool)
 		again func()
 	}{
-		{"a stop", func(string) {
-			if _, _, err := person.Stop(t.Context(), "drill"); err != nil {
-				t.Error(err)
-			}
-		}, func() { unlatch(t, person) }},
-		{"a cancel", func(id string) { h.command(t, "", "cancel", id) }, func() {}},
-		{"the death of the robot", func(string) { robot.kill() }, func() { robot = h.serve(t) }},
-		{"the end of the robot", func(string) { robot.end() }, func() { robot = h.serve(t) }},
-		{"the death of the driver", func(string) { driver.kill() }, func() {
-			driver = h.driver(t, "--plant", h.socket("plant"))
-			waitFor(t, "the driver", func() bool { l, _, err := person.State(t.Context()); return err == nil && l.Stopped })
-			unlatch(t, person)
+		{"a stop", stop, func() { unlatch(t, r.person) }},
+		{"a cancel", r.cancelled, func() {}},
+		{"the death of the robot", func(string) bool { r.robot.kill(); return true }, func() { r.robot = h.serve(t) }},
+		{"the end of the robot", func(string) bool { r.robot.end(); return true }, func() { r.robot = h.serve(t) }},
+		{"the death of the driver", func(string) bool { r.driver.kill(); return true }, func() {
+			r.driver = h.driver(t, "--plant", h.socket("plant"))
+			waitFor(t, "the driver", func() bool { l, _, err := r.person.State(t.Context()); return err == nil && l.Stopped })
+			unlatch(t, r.person)
 		}},
 	} {
-		ready(t, c)
-		id := ""
-		waitFor(t, "the raised arm to move", func() bool { // a machine that is busy may lose a driver in between
-			up := begin(t, c, fmt.Sprint("up", i, time.Now().UnixNano()), high)
-			if !up.GetAccepted() || !last(t, c, up.GetMissionId()).GetFinal() || math.Abs(w.tip()[2]-0.20) > 0.01 {
-				unlatch(t, person)
-				return false
+		for tries := 0; !end.act(r.moving()); tries++ {
+			if tries == busyTries {
+				t.Fatalf("%s: a busy machine ended every mission before it", end.name)
 			}
-			id = fmt.Sprint("aside", i, time.Now().UnixNano())
-			if ack := begin(t, c, id, aside); !ack.GetAccepted() {
-				return false
-			}
-			_, moves := w.movesWithin(3 * time.Second)
-			return moves
-		})
-		end.act(id)
-		w.untilStill(w.look())
-		before := w.look()
-		after := w.after(before, 1500*time.Millisecond)
+			r.w.untilStill(r.w.look())
+			unlatch(t, r.person)
+		}
+		r.w.untilStill(r.w.look())
+		before := r.w.look()
+		after := r.w.after(before, 1500*time.Millisecond)
 		if lost := before.tip[2] - after.tip[2]; math.Abs(lost) > 0.002 {
 			t.Errorf("after %s the tip went down by %.4f m", end.name, lost)
 		}
 		end.again()
 	}
+}
+
+// raised is a robot whose arm is raised and moves aside.
+type raised struct {
+	home
+	t             *testing.T
+	robot, driver *process
+	w             *watcher
+	person        *remote.Operator
+	n             int
+}
+
+// moving raises the arm, begins to move it aside, slowly, and returns that mission. It calls as the verbs for people do, so
+// that these may end it. A machine that is busy may lose a driver in between.
+func (r *raised) moving() (mission string) {
+	r.t.Helper()
+	const high, aside = `{"x_cm":20,"y_cm":0,"z_cm":20}`, `{"x_cm":18,"y_cm":-12,"z_cm":20,"speed_mps":0.1}`
+	c := r.callAsPerson(r.t)
+	ready(r.t, c)
+	waitFor(r.t, "the raised arm to move", func() bool {
+		r.n++
+		up := begin(r.t, c, fmt.Sprint("up-", r.n), high)
+		if !up.GetAccepted() || !last(r.t, c, up.GetMissionId()).GetFinal() || math.Abs(r.w.tip()[2]-0.20) > 0.01 {
+			unlatch(r.t, r.person)
+			return false
+		}
+		mission = fmt.Sprint("aside-", r.n)
+		if ack := begin(r.t, c, mission, aside); !ack.GetAccepted() {
+			return false
+		}
+		_, moves := r.w.movesWithin(3 * time.Second)
+		return moves
+	})
+	return mission
+}
+
+// cancelled is a person's own cancel, which waits until the standstill was measured. It counts unless a busy machine ended
+// the mission before.
+func (r *raised) cancelled(mission string) (counts bool) {
+	r.t.Helper()
+	out, code := r.command(r.t, "", "cancel", mission, "--json")
+	e := last(r.t, r.callAsPerson(r.t), mission)
+	if wasSpoiled(e) || e.GetKind() == contractv1.EventKind_VERIFIED {
+		r.t.Logf("mission %s ended before its cancel: %v, %s", mission, e.GetKind(), e.GetReason())
+		return false
+	}
+	said := lines(r.t, out)
+	if code != 0 || len(said) == 0 || said[len(said)-1]["state"] != "cancelled" || e.GetKind() != contractv1.EventKind_CANCELLED {
+		r.t.Errorf("the cancel exits with %d and says %s; the mission ended %v: %s", code, out, e.GetKind(), e.GetReason())
+	}
+	return true
 }
 
 // huggingface/lerobot#2519: a gripper turned by itself on reconnection, to where it had last been told to be. A driver that
@@ -159,6 +197,52 @@ func TestComingBackMovesNothing(t *testing.T) {
 		t.Errorf("coming back moved the tip by %v m", now.tip.Distance(before.tip))
 	}
 	carry(t, c, "new", toLeft)
+}
+
+// nasa-jpl/rosa#28: an action was told to have succeeded, and nothing had changed. A body that acknowledges every setpoint at once
+// and never moves ends its mission failed, by what was read back; one that is cancelled is cancelled, and not succeeded.
+//
+// Verifies: F34, F35, U147
+func TestALyingBodyIsNotBelieved(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	h.plant(t)
+	w := watch(t, h)
+	check(t, w.lab.SetUp(sim.DefaultConfig(), sim.LieStill, false))
+	h.driver(t, "--plant", h.socket("plant"))
+	h.serve(t)
+	c := h.call(t)
+	ready(t, c)
+	before := w.look()
+	ends := func(id, args string, meanwhile func(id string)) *contractv1.Event {
+		t.Helper()
+		for tries := range busyTries {
+			name := again(id, tries)
+			if accepted(t, c, name, args) {
+				meanwhile(name)
+				if e := last(t, c, name); !wasSpoiled(e) {
+					return e
+				}
+			}
+			permitted(t)
+		}
+		t.Fatal("a busy machine spoils every mission")
+		return nil
+	}
+	e := ends("lied", toLeft, func(string) {})
+	if e.GetKind() != contractv1.EventKind_FAILED || e.GetFailure().GetViolatedPostcondition() != "tip_at_target" || e.GetFailure().GetSource() != "encoders" {
+		t.Errorf("the mission of a body that lies ended %v: %s, %v", e.GetKind(), e.GetReason(), e.GetFailure())
+	}
+	e = ends("cancelled", slowly, func(id string) {
+		_, err := c.Cancel(t.Context(), &contractv1.CancelRequest{MissionId: id})
+		check(t, err)
+	})
+	if e.GetKind() != contractv1.EventKind_CANCELLED {
+		t.Errorf("its cancelled mission ended %v: %s", e.GetKind(), e.GetReason())
+	}
+	if now := w.look(); now.tip.Distance(before.tip) > movingM {
+		t.Errorf("a body that does not move moved by %v m", now.tip.Distance(before.tip))
+	}
 }
 
 // unlatch is a person who permits motion again, if it is not permitted.

@@ -2,9 +2,7 @@ package drills_test
 
 import (
 	"bufio"
-	"bytes"
 	"context"
-	wirebytes "encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -188,133 +187,75 @@ func TestSessionsLeaveNoGoroutine(t *testing.T) {
 	waitFor(t, "the goroutines of the sessions to end", func() bool { hangup(); return runtime.NumGoroutine() <= before+2 })
 }
 
-// stuck is a reader of a mission's events that lets its server send a few bytes and reads nothing.
-func stuck(ctx context.Context, addr, mission string) (*http.Response, *http.Transport, error) {
-	var p http.Protocols
-	p.SetUnencryptedHTTP2(true)
-	line := &http.Transport{
-		Protocols: &p, HTTP2: &http.HTTP2Config{MaxReceiveBufferPerStream: 200},
-		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			return new(net.Dialer).DialContext(ctx, "unix", strings.TrimPrefix(addr, "unix:"))
-		},
-	}
-	text := fmt.Appendf(nil, `{"missionId": %q, "fromSeq": "1"}`, mission)
-	body := append(wirebytes.BigEndian.AppendUint32([]byte{0}, uint32(len(text))), text...)
-	q, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://localhost/interlock.v1.Robot/Events", bytes.NewReader(body))
+// How many calls a second are to be offered to a robot, however many it serves, and at which pace they are made for that.
+const (
+	promisedPerS = 10_000
+	offeredPerS  = 12_000
+)
+
+// offered counts what the calls of a flood came to.
+type offered struct{ served, shed, other atomic.Int64 }
+
+// offer makes calls at the pace of its share of the flood, whatever comes of them, over one connection: a client that takes no
+// advice, and that costs the machine little besides. What is late is made up for.
+func (o *offered) offer(ctx context.Context, addr string, every time.Duration) {
+	const call = "POST /interlock.v1.Robot/Observe HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}"
+	line, err := new(net.Dialer).DialContext(ctx, "unix", strings.TrimPrefix(addr, "unix:"))
 	if err != nil {
-		return nil, line, err
+		o.other.Add(1)
+		return
 	}
-	q.Header.Set("Content-Type", "application/connect+json")
-	reply, err := (&http.Client{Transport: line}).Do(q)
-	return reply, line, err
-}
-
-// stuckReaders opens n of them. End closes them.
-func stuckReaders(t testing.TB, n int, addr, mission string) (replies []*http.Response, end func()) {
-	t.Helper()
-	var mu sync.Mutex
-	var all sync.WaitGroup
-	var lines []*http.Transport
-	for range n {
-		all.Go(func() {
-			reply, line, err := stuck(t.Context(), addr, mission)
-			mu.Lock()
-			defer mu.Unlock()
-			lines = append(lines, line)
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			replies = append(replies, reply)
-		})
-	}
-	all.Wait()
-	return replies, sync.OnceFunc(func() {
-		for _, r := range replies {
-			_ = r.Body.Close()
+	defer func() { _ = line.Close() }()
+	defer context.AfterFunc(ctx, func() { _ = line.SetDeadline(time.Now()) })()
+	replies := bufio.NewReader(line)
+	for due := time.Now(); ; due = due.Add(every) {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(time.Until(due)):
 		}
-		for _, l := range lines {
-			l.CloseIdleConnections()
+		if _, err = io.WriteString(line, call); err == nil {
+			err = o.count(replies)
 		}
-	})
-}
-
-// cursor reads what a stuck reader is told once it reads: how many events came whole, and where it may go on; ok: it was
-// told. One whose stream was cut is told nothing and goes on behind the last event that it has.
-func cursor(reply *http.Response) (events uint64, from uint64, ok bool) {
-	for {
-		head := make([]byte, 5)
-		if _, err := io.ReadFull(reply.Body, head); err != nil {
-			return events, events + 1, false
+		if err != nil && ctx.Err() == nil {
+			o.other.Add(1)
+			return
 		}
-		text := make([]byte, wirebytes.BigEndian.Uint32(head[1:]))
-		if _, err := io.ReadFull(reply.Body, text); err != nil {
-			return events, events + 1, false
-		}
-		if head[0]&2 == 0 {
-			events++
-			continue
-		}
-		var last struct {
-			Error struct {
-				Details []struct {
-					Debug struct{ Code, Rule, Limit string } `json:"debug"`
-				} `json:"details"`
-			} `json:"error"`
-		}
-		_ = json.Unmarshal(text, &last)
-		for _, d := range last.Error.Details {
-			if d.Debug.Code == string(reject.Overloaded) && d.Debug.Rule == "slow_reader" {
-				from, err := strconv.ParseUint(d.Debug.Limit, 10, 64)
-				return events, from, err == nil
-			}
-		}
-		return events, events + 1, false
 	}
 }
 
-// Readers of events that read nothing harm only themselves: each is dropped, and can go on from its cursor without a gap;
-// the robot's memory does not grow with them, and a mission goes on beside them.
-//
-// Verifies: P23, F28, U105
-func TestStuckReadersAreDropped(t *testing.T) {
-	t.Parallel()
-	n := scaled(t, 200, 1000)
-	h := newHome(t)
-	h.driver(t)
-	robot := h.serve(t)
-	c := h.call(t)
-	ready(t, c)
-	carry(t, c, "followed", toLeft)
-	before, _ := resident(t, robot)
-	replies, end := stuckReaders(t, n, h.socket("robot"), "followed")
-	defer end()
-	now, most := resident(t, robot)
-	tell(t, "%d stuck readers: the robot has %d MiB, %d before, %d at most", n, now/mib, before/mib, most/mib)
-	time.Sleep(2500 * time.Millisecond) // a reader that is slow for 2 s is dropped, and cut off after 4; both are right here
-	told := 0
-	for _, r := range replies {
-		events, from, ok := cursor(r)
-		if ok {
-			told++
-		}
-		next := from
-		for e, err := range c.Events(t.Context(), &contractv1.EventsRequest{MissionId: "followed", FromSeq: from}) {
-			if err != nil || e.GetSeq() != next {
-				t.Fatalf("from %d: %v, %v", from, e, err)
-			}
-			next++
-		}
-		if from > events+1 || next == from {
-			t.Errorf("a reader that has %d events is to go on from %d", events, from)
-		}
+// count reads the answer to one call.
+func (o *offered) count(replies *bufio.Reader) error {
+	reply, err := http.ReadResponse(replies, nil)
+	if err != nil {
+		return err
 	}
-	tell(t, "%d of %d were told their cursor, the others were cut off", told, len(replies))
-	carry(t, c, "afterwards", slowly)
+	text, err := io.ReadAll(reply.Body)
+	if err != nil {
+		return err
+	}
+	var refused struct {
+		Details []struct {
+			Debug struct {
+				Code    string `json:"code"`
+				AfterMS int64  `json:"afterMs,string"`
+			} `json:"debug"`
+		} `json:"details"`
+	}
+	switch {
+	case reply.StatusCode == http.StatusOK:
+		o.served.Add(1)
+	case json.Unmarshal(text, &refused) == nil && len(refused.Details) > 0 && refused.Details[0].Debug.Code == string(reject.Overloaded) && refused.Details[0].Debug.AfterMS > 0:
+		o.shed.Add(1)
+	default:
+		o.other.Add(1)
+	}
+	return nil
 }
 
-// More calls than a robot can serve, from many clients that take no advice: those that it sheds are told so, with a time to
-// come back, its memory stays bounded, and a mission goes on beside them and is verified.
+// A flood of calls from clients that take no advice: each is served or shed, with a time to come back, and nothing else; the
+// robot's memory stays bounded, and missions go on beside them, are verified, and keep their ticks but for what so busy a machine
+// takes of each.
 //
 // Verifies: P25, F29, U108
 func TestFloodIsShed(t *testing.T) {
@@ -323,41 +264,39 @@ func TestFloodIsShed(t *testing.T) {
 	robot := h.serve(t)
 	c := h.call(t)
 	ready(t, c)
-	alone := carried(t, c, "alone", toLeft)
+	carry(t, c, "there", toLeft)
+	alone := max(carried(t, c, "alone-right", toRight), carried(t, c, "alone-left", toLeft))
+	late := feelLateness(t)
 	ctx, end := context.WithCancel(t.Context())
 	defer end()
 	var clients sync.WaitGroup
-	var served, shed, other atomic.Int64
-	for range 128 {
-		c := h.call(t)
-		clients.Go(func() {
-			for ctx.Err() == nil {
-				_, err := c.Observe(ctx, &contractv1.ObserveRequest{})
-				var l reject.List
-				switch {
-				case err == nil:
-					served.Add(1)
-				case errors.As(err, &l) && l[0].Code == reject.Overloaded && l[0].AfterMS > 0:
-					shed.Add(1)
-				case ctx.Err() == nil:
-					other.Add(1)
-				}
-			}
-		})
+	var all offered
+	const lines = 128
+	for range lines {
+		clients.Go(func() { all.offer(ctx, h.socket("robot"), lines*time.Second/offeredPerS) })
 	}
 	begun := time.Now()
-	var beside time.Duration
+	var beside []time.Duration
 	for n := 0; n < 2 || time.Since(begun) < time.Duration(scaled(t, 2, 30))*time.Second; n++ {
-		beside = max(beside, carried(t, c, fmt.Sprintf("beside-%d", n), []string{toRight, toLeft}[n%2]))
+		beside = append(beside, carried(t, c, fmt.Sprintf("beside-%d", n), []string{toRight, toLeft}[n%2]))
 	}
 	took := time.Since(begun)
 	end()
 	clients.Wait()
 	_, most := resident(t, robot)
-	tell(t, "%d calls a second were offered for %v: %d served, %d shed, %d answered otherwise; the robot's memory at most %d MiB; a mission alone took %v, one beside the flood at most %v",
-		int(float64(served.Load()+shed.Load()+other.Load())/took.Seconds()), took.Round(time.Second), served.Load(), shed.Load(), other.Load(), most/mib, alone, beside)
-	if shed.Load() == 0 {
-		t.Error("nothing was shed")
+	served, shed, other := all.served.Load(), all.shed.Load(), all.other.Load()
+	perS, note := int(float64(served+shed+other)/took.Seconds()), ""
+	if perS < promisedPerS {
+		note = fmt.Sprintf(" (%d were meant; this machine makes no more)", promisedPerS)
+	}
+	tell(t, "%d calls a second%s were offered for %v: %d served, %d shed, %d answered otherwise; the robot's memory at most %d MiB",
+		perS, note, took.Round(time.Second), served, shed, other, most/mib)
+	tell(t, "a mission alone took %v; beside the flood %s", alone, spread(beside))
+	if shed == 0 || other > 0 {
+		t.Errorf("%d were shed and %d answered otherwise", shed, other)
+	}
+	if least, bound := slices.Min(beside), alone*3/2+4*late.most(); least > bound {
+		t.Errorf("missions beside the flood took %v and longer; %v is the bound", least, bound)
 	}
 	if most > 256*mib {
 		t.Errorf("the robot took %d MiB", most/mib)

@@ -227,7 +227,7 @@ func TestRobotDiesWhileTheArmMoves(t *testing.T) {
 			ready(l.t, c)
 			l.carrying(c)
 		}
-		took, moving := l.strike(robot, how, standstill, nil)
+		took, moving := l.strike(robot, how, held, nil)
 		all.add(word+" in "+kind, took, moving)
 		if how == syscall.SIGSTOP {
 			l.unheld()
@@ -249,12 +249,13 @@ func TestDriverDiesWhileTheArmMoves(t *testing.T) {
 	drillKills(t, "driver", kills(t, 20), false, func(l *lane, i int, all *toll) (spoiled string) {
 		how, word := signals(i)
 		robot := l.swinging()
-		var frozen sample
-		took, moving := l.strike(l.driver, how, standstill, func() { frozen = l.w.look() })
+		var frozen time.Time // at the latest
+		took, moving := l.strike(l.driver, how, settle, func() { frozen = time.Now() })
 		all.add(word, took, moving)
 		if how == syscall.SIGSTOP {
 			robot.kill()
-			l.w.after(frozen, units.Silence+units.Silence/10+rand.N(units.Silence)) // it slept through the silence, and its ramp or not
+			asleep := units.Silence + units.Silence/10 + rand.N(units.Silence) // through the silence, and its ramp or not
+			time.Sleep(time.Until(frozen.Add(asleep)))                         // on the driver's own clock: a plant that is late may run ahead
 			l.driver.signal(syscall.SIGCONT)
 			l.w.still(300*time.Millisecond, "the driver was thawed")
 			l.opened()
@@ -344,7 +345,7 @@ func TestBrainDiesWhileTheArmMoves(t *testing.T) {
 		defer brain.kill()
 		orphan := ""
 		var asked error
-		took, moving := l.strike(brain, how, 3*units.LeaseTTL, func() { orphan, asked = running(l.t, c) }) // a busy robot hears late of a renewal
+		took, moving := l.strike(brain, how, lapsed, func() { orphan, asked = running(l.t, c) })
 		if asked != nil {
 			return asked.Error()
 		}

@@ -473,9 +473,9 @@ func TestRobotSurvivesItsDriver(t *testing.T) {
 }
 
 // Asked to end in the middle of a mission, the robot stands still first and tells the mission's last word; its own driver
-// ends with it, and nothing is left behind.
+// ends with it, within 5 s, its record verifies, and nothing is left behind.
 //
-// Verifies: Z06
+// Verifies: F48, Z06
 func TestEndOfARobotWithItsDriver(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
@@ -500,8 +500,15 @@ func TestEndOfARobotWithItsDriver(t *testing.T) {
 		end <- last
 	}()
 	<-begun
+	late, asked := feelLateness(t), time.Now()
 	robot.end()
+	if took := time.Since(asked); took > 5*time.Second+4*late.most() {
+		t.Errorf("it took %v to end", took)
+	}
 	w.still(300*time.Millisecond, "the end")
+	if out, code := h.command(t, "", "audit", "verify", "so101"); code != 0 {
+		t.Errorf("after the end the record does not verify: %d, %s", code, out)
+	}
 	if e := <-end; e.GetKind() != contractv1.EventKind_INTERRUPTED && !wasSpoiled(e) {
 		t.Errorf("the mission ended %v: %s", e.GetKind(), e.GetReason())
 	}
