@@ -47,9 +47,9 @@ func (k *crew) cause() error {
 // hangs is how long a process may take to say anything at all before it counts as hung.
 const hangs = 2 * time.Second
 
-// hung says which process does not answer; most often it is dead, and that was not noticed yet. What one answers does not
-// matter.
-func (k *crew) hung() error {
+// hung says which process does not answer; most often it is dead, and that was not noticed yet. One that is dead comes before
+// one that is silent, which a busy machine may only keep waiting. What one answers does not matter.
+func (k *crew) hung() (silent error) {
 	for _, at := range []struct {
 		who  *child
 		name string
@@ -65,9 +65,11 @@ func (k *crew) hung() error {
 		if dead := at.who.death(childDies); dead != nil {
 			return dead
 		}
-		return fmt.Errorf("%s does not answer", at.who.who())
+		if silent == nil {
+			silent = fmt.Errorf("%s does not answer", at.who.who())
+		}
 	}
-	return nil
+	return silent
 }
 
 // dead says which process died.
