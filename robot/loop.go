@@ -106,6 +106,7 @@ func (r *Robot) ticking() bool { return r.active != nil || r.openTask != nil && 
 // tick is one robot tick. A pacer that fails moves no driver, so it is told as a driver that is lost.
 func (r *Robot) tick(ctx context.Context) {
 	r.seen.Store(nil)
+	begun := time.Now()
 	if r.active != nil {
 		r.sendNext()
 	}
@@ -121,6 +122,9 @@ func (r *Robot) tick(ctx context.Context) {
 	}
 	if r.openTask != nil {
 		r.watchGoal()
+	}
+	if more := time.Since(begun) - units.RobotTick; err != nil && r.cfg.Beat > 0 && more > 0 {
+		r.senses.pass(more) // what is asked of a driver that does not answer takes its time, and a halt is given up by it
 	}
 }
 

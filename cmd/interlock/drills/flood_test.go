@@ -295,7 +295,7 @@ func TestFloodIsShed(t *testing.T) {
 	if shed == 0 || other > 0 {
 		t.Errorf("%d were shed and %d answered otherwise", shed, other)
 	}
-	if least, bound := slices.Min(beside), alone*3/2+4*late.most(); least > bound {
+	if least, bound := slices.Min(beside), 2*alone+4*late.most(); least > bound {
 		t.Errorf("missions beside the flood took %v and longer; %v is the bound", least, bound)
 	}
 	if most > 256*mib {

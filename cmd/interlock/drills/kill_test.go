@@ -166,10 +166,10 @@ func (l *lane) opened() {
 }
 
 // swinging starts a robot that swings the arm, and another if that one died before it did.
-func (l *lane) swinging() *process {
+func (l *lane) swinging(more ...string) *process {
 	l.t.Helper()
 	for range 5 {
-		robot := l.robot(l.t)
+		robot := l.robot(l.t, more...)
 		if _, ok := l.w.movesWithin(10 * time.Second); ok {
 			return robot
 		}
@@ -248,8 +248,8 @@ func TestDriverDiesWhileTheArmMoves(t *testing.T) {
 	t.Parallel()
 	drillKills(t, "driver", kills(t, 20), false, func(l *lane, i int, all *toll) (spoiled string) {
 		how, word := signals(i)
-		robot := l.swinging()
-		var frozen time.Time // at the latest
+		robot := l.swinging(shortEnv + "=yes") // what it had under way when the driver slept has expired then
+		var frozen time.Time                   // at the latest
 		took, moving := l.strike(l.driver, how, settle, func() { frozen = time.Now() })
 		all.add(word, took, moving)
 		if how == syscall.SIGSTOP {

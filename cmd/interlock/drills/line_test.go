@@ -333,20 +333,37 @@ func TestEverybodySleeps(t *testing.T) {
 	carry(t, c, "new", toLeft)
 }
 
-// acquired asks for the arm, as often as it is told that it has asked too often.
-func acquired(t testing.TB, c transport.Client, holder string) *contractv1.LeaseReply {
-	for {
-		r, err := c.AcquireLease(t.Context(), &contractv1.AcquireLeaseRequest{Resource: "arm", Holder: holder})
-		if err != nil {
-			t.Error(err)
-			return nil
-		}
-		no := r.GetRejections()
-		if len(no) == 0 || no[0].GetCode() != string(reject.Overloaded) {
-			return r
-		}
-		time.Sleep(time.Duration(no[0].GetAfterMs()) * time.Millisecond)
+// raced lets many brains ask for the arm at once. It returns who got it and what each was told; an owner of nil: this one caller
+// had asked too often, or the machine was so slow that a lease may have lapsed meanwhile.
+func raced(t testing.TB, c transport.Client, brains int) (owner *contractv1.Lease, replies []*contractv1.LeaseReply) {
+	t.Helper()
+	replies = make([]*contractv1.LeaseReply, brains)
+	var all sync.WaitGroup
+	begun := time.Now()
+	for i := range brains {
+		all.Go(func() {
+			r, err := c.AcquireLease(t.Context(), &contractv1.AcquireLeaseRequest{Resource: "arm", Holder: fmt.Sprint("brain-", i)})
+			if err != nil {
+				t.Error(err)
+			}
+			replies[i] = r
+		})
 	}
+	all.Wait()
+	slow := time.Since(begun) > units.LeaseTTL/2
+	for _, r := range replies {
+		if l := r.GetLease(); l != nil && owner != nil && !slow {
+			t.Fatalf("%s and %s hold the arm", owner.GetHolder(), l.GetHolder())
+		} else if l != nil {
+			owner = l
+		}
+	}
+	if owner != nil && slow {
+		_, err := c.ReleaseLease(t.Context(), &contractv1.ReleaseLeaseRequest{Lease: owner})
+		check(t, err)
+		return nil, replies
+	}
+	return owner, replies
 }
 
 // Many brains ask for the arm at once: one gets it, all the others are told who holds it and when to come again, and none of
@@ -360,46 +377,47 @@ func TestOneOwnerOfManyBrains(t *testing.T) {
 	h.serve(t)
 	c := h.call(t)
 	ready(t, c)
-	const brains = 24
-	for range scaled(t, 3, 100) {
-		replies := make([]*contractv1.LeaseReply, brains)
-		var all sync.WaitGroup
-		for i := range brains {
-			all.Go(func() {
-				r := acquired(t, c, fmt.Sprint("brain-", i))
-				replies[i] = r
-			})
-		}
-		all.Wait()
-		var owner *contractv1.Lease
-		for _, r := range replies {
-			if l := r.GetLease(); l != nil && owner != nil {
-				t.Fatalf("%s and %s hold the arm", owner.GetHolder(), l.GetHolder())
-			} else if l != nil {
-				owner = l
-			}
-		}
+	const brains = 16
+	told := 0
+	for rounds := scaled(t, 3, 50); rounds > 0 && !t.Failed(); {
+		owner, replies := raced(t, c, brains)
 		if owner == nil {
-			t.Fatal("nobody got the arm")
+			time.Sleep(250 * time.Millisecond)
+			continue
 		}
+		rounds--
 		for i, r := range replies {
-			if r.GetLease() != nil {
-				continue
-			}
-			if no := r.GetRejections()[0]; no.GetCode() != string(reject.Busy) || no.GetGot() != fmt.Sprintf("%q", owner.GetHolder()) || no.GetAfterMs() <= 0 {
+			no := r.GetRejections()
+			switch {
+			case len(no) == 0 || no[0].GetCode() == string(reject.Overloaded):
+			case no[0].GetCode() != string(reject.Busy) || no[0].GetGot() != fmt.Sprintf("%q", owner.GetHolder()) || no[0].GetAfterMs() <= 0:
 				t.Errorf("brain %d is told %v; %s holds the arm", i, no, owner.GetHolder())
+			default:
+				told++
 			}
 		}
 		for name, wrong := range map[string]*contractv1.Lease{
 			"none": nil, "an older epoch": {Resource: "arm", Holder: owner.GetHolder(), Epoch: owner.GetEpoch() - 1}, "a newer epoch": {Resource: "arm", Holder: "me", Epoch: owner.GetEpoch() + 1},
 		} {
+			kept, err := c.RenewLease(t.Context(), &contractv1.RenewLeaseRequest{Lease: owner})
+			if check(t, err); len(kept.GetRejections()) > 0 { // the machine is slow
+				break
+			}
+			owner = kept.GetLease()
 			ack, err := c.Start(t.Context(), &contractv1.StartRequest{MissionId: "m", Capability: startOf, ArgsJson: []byte(toLeft), Lease: wrong})
-			if check(t, err); ack.GetAccepted() || ack.GetRejections()[0].GetCode() != string(reject.NoLease) && ack.GetRejections()[0].GetCode() != string(reject.Busy) {
+			check(t, err)
+			code := reject.Code("")
+			if no := ack.GetRejections(); len(no) > 0 {
+				code = reject.Code(no[0].GetCode())
+			}
+			if code != reject.NoLease && code != reject.Busy && code != reject.Overloaded {
 				t.Errorf("with %s a start is answered by %v", name, ack)
 			}
 		}
-		if _, err := c.ReleaseLease(t.Context(), &contractv1.ReleaseLeaseRequest{Lease: owner}); err != nil {
-			t.Fatal(err)
-		}
+		_, err := c.ReleaseLease(t.Context(), &contractv1.ReleaseLeaseRequest{Lease: owner})
+		check(t, err)
+	}
+	if told == 0 {
+		t.Error("nobody was told who holds the arm")
 	}
 }

@@ -21,6 +21,7 @@ import (
 const (
 	robotEnv = "INTERLOCK_DRILL_ROBOT"
 	brainEnv = "INTERLOCK_DRILL_BRAIN"
+	shortEnv = "INTERLOCK_DRILL_SHORT" // the robot's setpoints expire as a real one's do
 )
 
 const contractFile = "../../../robots/so101-tabletop.yaml"
@@ -247,9 +248,11 @@ func (h home) driverOf(t testing.TB, contract string, more ...string) *process {
 }
 
 // robot is a robot that only swings; see beRobot.
-func (h home) robot(t testing.TB) *process {
+func (h home) robot(t testing.TB, more ...string) *process {
 	t.Helper()
-	return start(t, h.self(t, robotEnv+"="+h.socket("driver")))
+	cmd := h.self(t, robotEnv+"="+h.socket("driver"))
+	cmd.Env = append(cmd.Env, more...)
+	return start(t, cmd)
 }
 
 // brain is a brain at the home's robot; see beBrain.
