@@ -20,6 +20,7 @@ import (
 type balky struct {
 	*guard.Guard
 	later  atomic.Int64 // setpoints still refused for now
+	silent atomic.Bool  // every call takes 250 ms and fails
 	blind  atomic.Int64 // readings that still fail
 	asked  int
 	repeat bool // every refused setpoint was the first of the motion
@@ -41,7 +42,29 @@ func (b *balky) Send(s body.Setpoint) (body.Sent, error) {
 	return body.Sent{}, r
 }
 
+var errSilent = errors.New("test: no answer")
+
+func (b *balky) Halt() error {
+	if b.silent.Load() {
+		time.Sleep(250 * time.Millisecond)
+		return errSilent
+	}
+	return b.Guard.Halt()
+}
+
+func (b *balky) Stop(reason string) uint64 {
+	if b.silent.Load() {
+		time.Sleep(250 * time.Millisecond)
+		return 0
+	}
+	return b.Guard.Stop(reason)
+}
+
 func (b *balky) Observe() (body.Observation, error) {
+	if b.silent.Load() {
+		time.Sleep(250 * time.Millisecond)
+		return body.Observation{}, errSilent
+	}
 	if b.blind.Add(-1) >= 0 {
 		return body.Observation{}, errors.New("test: not yet")
 	}
@@ -238,5 +261,24 @@ func TestItsOwnStopIsSeenAtOnce(t *testing.T) {
 				t.Errorf("after %s: %v; the latch is %+v", word(e), o, r.guard.Latch())
 			}
 		}
+	})
+}
+
+// A driver whose every call fails only after its deadline delays the last word of a mission by one round of calls, not by one for
+// each tick: what that takes counts as the mission's time.
+//
+// Verifies: P10, F12, K182
+func TestASilentDriverDelaysNoLastWord(t *testing.T) {
+	var b *balky
+	run(t, balkySet(&b, func(*balky) {}), func(t *testing.T, r *rig) {
+		followed, resume := r.midway(10, slowly, "")
+		b.silent.Store(true)
+		begun := time.Now()
+		resume()
+		events := <-followed
+		if took := time.Since(begun); took > units.StopUnconfirmed+2*time.Second {
+			t.Errorf("the last word, %s, came after %v", word(events[len(events)-1]), took)
+		}
+		b.silent.Store(false)
 	})
 }
