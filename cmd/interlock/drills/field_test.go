@@ -248,8 +248,15 @@ func TestALyingBodyIsNotBelieved(t *testing.T) {
 // unlatch is a person who permits motion again, if it is not permitted.
 func unlatch(t testing.TB, person *remote.Operator) {
 	t.Helper()
-	if l, _, err := person.State(t.Context()); err == nil && l.Stopped {
-		check(t, person.Reset(t.Context(), l.Number))
+	for {
+		l, _, err := person.State(t.Context())
+		if err != nil || !l.Stopped {
+			return
+		}
+		if err = person.Reset(t.Context(), l.Number); !rejected(err, reject.Conflict) { // else it was stopped once more
+			check(t, err)
+			return
+		}
 	}
 }
 

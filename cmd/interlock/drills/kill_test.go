@@ -158,11 +158,7 @@ func (l *lane) unheld() {
 // opened resets the latch, if it is closed.
 func (l *lane) opened() {
 	l.t.Helper()
-	if s := state(l.t, l.person); s.Stopped {
-		if err := l.person.Reset(l.t.Context(), s.Number); err != nil {
-			l.t.Fatal(err)
-		}
-	}
+	unlatch(l.t, l.person)
 }
 
 // swinging starts a robot that swings the arm, and another if that one died before it did.
