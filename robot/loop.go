@@ -143,7 +143,8 @@ func (r *Robot) giveUp(ctx context.Context) error {
 	return r.cfg.Body.Halt()
 }
 
-// look reads the driver, and writes down what is owed to the record. A stop that came since a task was opened ends the task, also where nothing moves.
+// look reads the driver, and writes down what is owed to the record. A stop that came since a task was opened ends the task, also
+// where nothing moves.
 func (r *Robot) look() error {
 	r.seen.Store(nil)
 	if r.record.journal != nil {

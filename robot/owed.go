@@ -74,7 +74,8 @@ func (r *Robot) tell(rec *contractv1.AuditRecord, then func(error)) {
 	r.write(rec, func(err error) { o.answered(d, err); then(err) })
 }
 
-// catchUp writes down what is owed, and the last word of tasks that closed meanwhile, unless an answer is still to come: then nobody knows yet what is owed.
+// catchUp writes down what is owed, and the last word of tasks that closed meanwhile, unless an answer is still to come: then
+// nobody knows yet what is owed.
 func (r *Robot) catchUp() {
 	o := &r.record.owed
 	o.mu.Lock()

@@ -3,6 +3,7 @@ package guard_test
 import (
 	"errors"
 	"math"
+	"os"
 	"testing"
 	"time"
 
@@ -122,5 +123,29 @@ func TestAnEndIsNotUndone(t *testing.T) {
 	}
 	if d := r.pan() - at; d != 0 {
 		t.Errorf("once it had ended it moved by %v rad", d)
+	}
+}
+
+// A guard that was closed and opened again notes its next motion anew: a process that dies in it comes up stopped.
+//
+// Verifies: D03
+func TestAMotionAfterReopeningIsNoted(t *testing.T) {
+	cfg, _ := latched(t)
+	g := guard.New(newPlant(), cfg)
+	for range 2 {
+		check(t, g.Open())
+		o, err := g.Observe()
+		check(t, err)
+		_, err = g.Send(body.Setpoint{PositionsRad: []float64{0.1, 0}, Over: time.Second, Expires: o.At.Add(body.Expiry)})
+		check(t, err)
+		next := guard.New(newPlant(), cfg) // as if this process died here
+		was, err := os.ReadFile(cfg.LatchFile)
+		check(t, err)
+		check(t, next.Recall())
+		if !next.Latch().Stopped {
+			t.Error("the next process comes up ready")
+		}
+		check(t, os.WriteFile(cfg.LatchFile, was, 0o600))
+		check(t, g.Close())
 	}
 }
