@@ -15,6 +15,7 @@ import (
 	"interlock/body/guard"
 	"interlock/body/remote"
 	"interlock/body/sim"
+	"interlock/reject"
 )
 
 // apart is the guarded simulator as a driver process offers it, in this process and on virtual time: with leases, for
@@ -116,6 +117,57 @@ func TestAGuardApartConforms(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A driver whose disk is slow asks for the first setpoints a little later; that is no fault, as long as it ends.
+//
+// Verifies: Q115
+func TestADriverMayAskForASetpointLater(t *testing.T) {
+	later := reject.New(reject.NotPermitted, "the latch file is still being written").By("latch_file").In("driver")
+	later.Retry = reject.Later
+	for _, c := range append(bodytest.ProcessChecks(), bodytest.LatchChecks()...) {
+		t.Run(c.Name, func(t *testing.T) {
+			a := newApart(t)
+			busy := &busyDisk{Guard: a.Guard, later: later, times: 5}
+			a.served = remote.DriverHandler(busy)
+			b := &broken{apart: a, send: func(a *apart, p body.Setpoint) (body.Sent, error) {
+				if p.Epoch == 0 {
+					p.Epoch = a.epoch
+				}
+				if !a.opened {
+					return a.Send(p)
+				}
+				return busy.Send(p)
+			}}
+			if err := c.Run(b); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	b := &broken{apart: newApart(t)}
+	b.send = func(*apart, body.Setpoint) (body.Sent, error) { return body.Sent{}, later }
+	for _, c := range bodytest.ProcessChecks() {
+		if c.Name != "a setpoint at the present position does not move" {
+			continue
+		}
+		if err := c.Run(b); !errors.Is(err, later) {
+			t.Errorf("a driver that asks for every setpoint later is answered with %v", err)
+		}
+	}
+}
+
+// busyDisk asks for the first setpoints later.
+type busyDisk struct {
+	*guard.Guard
+	later error
+	times int
+}
+
+func (b *busyDisk) Send(p body.Setpoint) (body.Sent, error) {
+	if b.times--; b.times >= 0 {
+		return body.Sent{}, b.later
+	}
+	return b.Guard.Send(p)
 }
 
 // A check that needs more than a body fails on one that has no more; it never passes for want of a question.

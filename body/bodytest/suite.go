@@ -145,6 +145,26 @@ func (s *session) run(d time.Duration) error {
 	return nil
 }
 
+// laterFor is how long a body may ask for a setpoint a little later: a driver first notes on its disk that something will move.
+const laterFor = 2 * time.Second
+
+// Send sends a setpoint, and again while the body asks for it later. The answer is the last one.
+func (s *session) Send(p body.Setpoint) (sent body.Sent, err error) {
+	for begun := s.last.At; ; p.Expires = p.Expires.Add(tick) {
+		if sent, err = s.Stepper.Send(p); err == nil || !notYet(rejections(err)) || s.last.At.Sub(begun) > laterFor {
+			return sent, err
+		}
+		if err := s.run(tick); err != nil {
+			return sent, err
+		}
+	}
+}
+
+// notYet reports whether a refusal lifts by itself.
+func notYet(list []reject.Rejection) bool {
+	return len(list) > 0 && !slices.ContainsFunc(list, func(r reject.Rejection) bool { return r.Retry != reject.Later })
+}
+
 // setpoint is a valid setpoint that stands where the joints are.
 func (s *session) setpoint() body.Setpoint {
 	return body.Setpoint{

@@ -104,9 +104,22 @@ func (c *caller) send(epoch string, sequence int) (reply, error) {
 	return c.call("Send", q)
 }
 
+// warm moves nothing and gives the driver the time to note that something may move.
+func warm(b body.Stepper) error {
+	s, err := start(b)
+	if err != nil {
+		return err
+	}
+	_, err = s.Send(s.setpoint())
+	return errors.Join(err, s.Close())
+}
+
 // lateCommands: what a later command overtook on the line must not be obeyed after it, least of all after a halt. Only the
 // holder's own commands count, so that nobody else can number it out.
 func lateCommands(b body.Stepper) (err error) {
+	if err := warm(b); err != nil {
+		return err
+	}
 	c, err := callerOf(b)
 	if err != nil {
 		return err

@@ -10,6 +10,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -59,13 +60,29 @@ func newLabRobot() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+			defer func() { err = errors.Join(err, removeShared(cmd.Context(), dir)) }()
 			r := &labRobot{dir: dir, out: cmd.OutOrStdout(), front: &front{}}
 			if err := r.tell(dir); err != nil {
 				return err
 			}
 			return r.serve(ctx, linesOf(cmd.InOrStdin()))
 		},
+	}
+}
+
+// removeShared removes a folder in which other processes, which are ending too, may still make a socket meanwhile.
+func removeShared(ctx context.Context, dir string) (err error) {
+	ctx, done := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+	defer done()
+	for {
+		if err = os.RemoveAll(dir); err == nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(20 * time.Millisecond):
+		}
 	}
 }
 

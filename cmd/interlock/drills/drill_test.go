@@ -1,6 +1,7 @@
 package drills_test
 
 import (
+	"context"
 	"errors"
 	"os"
 	"strings"
@@ -30,6 +31,16 @@ func state(t testing.TB, o *remote.Operator) body.Latch {
 	return l
 }
 
+// kept waits until the latch file holds the latch.
+func kept(t testing.TB, person *remote.Operator) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	if !person.Durable(ctx) {
+		t.Error("the stop is not durable")
+	}
+}
+
 func rejected(err error, code reject.Code) bool {
 	var r reject.Rejection
 	return errors.As(err, &r) && r.Code == code
@@ -47,10 +58,11 @@ func TestLatchOutlivesTheProcess(t *testing.T) {
 		t.Fatalf("a new driver comes up with %q", says)
 	}
 	person := operate(t, h)
-	number, durable, err := person.Stop(t.Context(), "drill")
-	if err != nil || !durable || number == 0 {
-		t.Fatalf("stop %d, durable %v: %v", number, durable, err)
+	number, _, err := person.Stop(t.Context(), "drill")
+	if err != nil || number == 0 {
+		t.Fatalf("stop %d: %v", number, err)
 	}
+	kept(t, person)
 	driver.kill()
 	driver = h.driver(t, "--plant", h.socket("nobody")) // no body will ever come
 	if says := driver.line(); !strings.Contains(says, "stopped") {
@@ -62,8 +74,8 @@ func TestLatchOutlivesTheProcess(t *testing.T) {
 	if err := person.Reset(t.Context(), number); err != nil {
 		t.Error(err)
 	}
-	if number, durable, err = person.Stop(t.Context(), "no body"); err != nil || number != 2 {
-		t.Errorf("a stop without a body: %d, %v, %v", number, durable, err)
+	if number, _, err = person.Stop(t.Context(), "no body"); err != nil || number != 2 {
+		t.Errorf("a stop without a body: %d, %v", number, err)
 	}
 	driver.end()
 	if err := os.WriteFile(h.latch(), []byte("{"), 0o600); err != nil {
@@ -117,12 +129,12 @@ func TestStopEndsTheMotionAndResetStartsNone(t *testing.T) {
 	w.waitMoving()
 	var number uint64
 	took := w.standsAfter("a stop", halting, func() {
-		var durable bool
 		var err error
-		if number, durable, err = person.Stop(t.Context(), "drill"); err != nil || !durable {
-			t.Fatalf("durable %v: %v", durable, err)
+		if number, _, err = person.Stop(t.Context(), "drill"); err != nil {
+			t.Fatal(err)
 		}
 	})
+	kept(t, person)
 	tell(t, "the arm stood %v after the stop", took.Round(time.Millisecond))
 	robot.kill()
 	before := w.look()
