@@ -57,7 +57,7 @@ func (p *Plant) SetUp(cfg sim.Config, lie sim.Lie, lockstep bool) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	epoch := p.lease.Epoch()
-	p.driver, p.body, p.lockstep, p.opened, p.sent, p.lease = driver, b, lockstep, false, false, body.Lease{}
+	p.driver, p.body, p.lockstep, p.opened, p.sent, p.lost, p.lease = driver, b, lockstep, false, false, 0, body.Lease{}
 	p.lease.StartAt(epoch)
 	return p.open()
 }

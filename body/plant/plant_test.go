@@ -113,3 +113,24 @@ func TestTime(t *testing.T) {
 		t.Errorf("at %v, read at %v, want %v: %v", o.At, o.Readings[0].At, want, err)
 	}
 }
+
+// A world that is set up begins its time anew, whatever the one before it lost to a busy machine: what is told of it then
+// has the times of its truth.
+//
+// Verifies: E103
+func TestASetUpForgetsLostTime(t *testing.T) {
+	p, err := New(sim.DefaultConfig())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.turn(10, 3*time.Second); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(p.SetUp(sim.DefaultConfig(), "", true), p.Advance(10*sim.Step)); err != nil {
+		t.Fatal(err)
+	}
+	o, err := p.Watch(0)
+	if now := p.Truth().Now(); err != nil || o.At != now || o.Readings[0].At != now {
+		t.Errorf("at %v, read at %v, and it is %v: %v", o.At, o.Readings[0].At, now, err)
+	}
+}
