@@ -1,6 +1,7 @@
 package robot
 
 import (
+	"errors"
 	"time"
 
 	contractv1 "interlock/contract/v1"
@@ -65,10 +66,13 @@ const shownHash = 12
 // desktime is the robot's own time, as the desk counts it.
 func (r *Robot) desktime() time.Duration { return time.Duration(r.now()) }
 
-// useApproval spends the approval that cleared a motion.
+// useApproval spends the approval that cleared a motion, once it is on record who gave it.
 func (r *Robot) useApproval(hash string) reject.List {
 	if hash == "" {
 		return nil
+	}
+	if r.record.owed.owes(hash) {
+		return reject.List{unavailable(errOffRecord)}
 	}
 	if !r.cfg.Desk.Use(r.desktime(), hash) {
 		return reject.List{reject.New(reject.NeedsApproval, "what a person allowed has expired or was used").By("approval").In("approval")}
@@ -76,6 +80,9 @@ func (r *Robot) useApproval(hash string) reject.List {
 	r.noteApproval(contractv1.ApprovalChange_USED, &contractv1.Pending{Hash: hash}, "")
 	return nil
 }
+
+// errOffRecord is why an approval is not used yet.
+var errOffRecord = errors.New("that a person allowed it is not on record yet")
 
 // expireDesk writes down what waited too long for a person.
 func (r *Robot) expireDesk() {

@@ -114,8 +114,7 @@ func (o *owed) answered(d *debt, err error) {
 	o.put(d)
 }
 
-// put keeps a line in its place. Where there are too many the oldest goes that is no event: the state that came after it says
-// more.
+// put keeps a line in its place. Where there are too many one goes: least says which.
 func (o *owed) put(d *debt) {
 	at := len(o.list)
 	for at > 0 && o.list[at-1].number > d.number {
@@ -123,7 +122,63 @@ func (o *owed) put(d *debt) {
 	}
 	o.list = slices.Insert(o.list, at, d)
 	if len(o.list) > mostOwed {
-		gone := slices.IndexFunc(o.list, func(d *debt) bool { return d.record.GetEvent() == nil })
-		o.list = slices.Delete(o.list, max(0, gone), max(0, gone)+1)
+		gone := o.least()
+		o.list = slices.Delete(o.list, gone, gone+1)
 	}
+}
+
+// least is the line that is missed least: the oldest that tells how something stood which has changed since, else the oldest that
+// is neither an event nor a person's act. Nothing that came after an act says who did it.
+func (o *owed) least() int {
+	plain := func(d *debt) bool { return d.record.GetEvent() == nil && !byAPerson(d.record) }
+	for i, d := range o.list {
+		if plain(d) && slices.ContainsFunc(o.list[i+1:], func(later *debt) bool { return sameTale(d.record, later.record) }) {
+			return i
+		}
+	}
+	if i := slices.IndexFunc(o.list, plain); i >= 0 {
+		return i
+	}
+	return max(0, slices.IndexFunc(o.list, func(d *debt) bool { return d.record.GetEvent() == nil }))
+}
+
+// byAPerson reports whether the record tells what a person did: approve or deny, take or give back, resolve.
+func byAPerson(rec *contractv1.AuditRecord) bool {
+	switch what := rec.GetWhat().(type) {
+	case *contractv1.AuditRecord_Approval:
+		return what.Approval.GetKind() == contractv1.ApprovalChange_APPROVED || what.Approval.GetKind() == contractv1.ApprovalChange_DENIED
+	case *contractv1.AuditRecord_Lease:
+		return what.Lease.GetLease().GetResource() == "" // only a person holds all of the robot
+	case *contractv1.AuditRecord_Task:
+		return what.Task.GetTask().GetResolution() != nil
+	}
+	return false
+}
+
+// owes reports whether it is not on record yet that a person allowed the act of this hash.
+func (o *owed) owes(hash string) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return slices.ContainsFunc(o.list, func(d *debt) bool { return d.record.GetApproval().GetHash() == hash })
+}
+
+// noteResolved writes down a person's word beside a verdict. The word was taken, so it is told like what happened: late where it
+// must be, in its order, and whole, so that the last word of its task is not owed besides.
+func (r *Robot) noteResolved(q *request) {
+	if r.record.journal == nil {
+		return
+	}
+	if q.writing > 0 { // what is being written of the task may have to be written again, and then says this too
+		r.noteTask(q, func(failed error) {
+			if failed != nil {
+				r.record.unclosed = append(r.record.unclosed, q)
+			}
+		})
+		return
+	}
+	r.record.unclosed = slices.DeleteFunc(r.record.unclosed, func(u *request) bool { return u == q })
+	rec := &contractv1.AuditRecord{AtMs: r.now().Millis(), What: &contractv1.AuditRecord_Task{Task: &contractv1.TaskChange{
+		Task: taskPB(q), Principal: q.principal,
+	}}}
+	r.tell(rec, func(error) {})
 }

@@ -3,6 +3,7 @@ package robot
 import (
 	"errors"
 	"slices"
+	"strconv"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -30,7 +31,7 @@ func (s *slow) Append(r *contractv1.AuditRecord, then func(error)) {
 		return slices.ContainsFunc(s.waits, func(w unanswered) bool { return w.record == old })
 	}
 	for _, old := range s.refused {
-		if sameTale(old, r) && numberOf(old) < numberOf(r) && !again(old) && !s.past(old) {
+		if taleOf(old) == taleOf(r) && numberOf(old) < numberOf(r) && !again(old) && !s.past(old) {
 			s.overtaken = append(s.overtaken, old)
 		}
 	}
@@ -43,7 +44,22 @@ func (s *slow) past(old *contractv1.AuditRecord) bool {
 }
 
 func numberOf(r *contractv1.AuditRecord) uint64 {
-	return max(r.GetEvent().GetSeq(), r.GetLatch().GetNumber())
+	return max(r.GetEvent().GetSeq(), r.GetLatch().GetNumber(), r.GetApproval().GetAct().GetNumber(), r.GetLease().GetLease().GetEpoch(), r.GetTask().GetTask().GetNumber())
+}
+
+// taleOf is what a line tells of: lines of one tale must stand in their order, and only those.
+func taleOf(r *contractv1.AuditRecord) string {
+	switch what := r.GetWhat().(type) {
+	case *contractv1.AuditRecord_Event:
+		return "mission " + what.Event.GetMissionId()
+	case *contractv1.AuditRecord_Approval:
+		return "act " + what.Approval.GetHash()
+	case *contractv1.AuditRecord_Lease:
+		return "lease of " + what.Lease.GetLease().GetResource()
+	case *contractv1.AuditRecord_Latch:
+		return "latch"
+	}
+	return "" // what is no tale
 }
 
 // answer answers the oldest append.
@@ -76,21 +92,35 @@ func (i *indebted) tell(rec *contractv1.AuditRecord) {
 	i.robot.append(rec, func(error) { i.told++ })
 }
 
+// next is the number of the next line of a tale.
+func (i *indebted) next(tale string) uint64 {
+	i.seq[tale]++
+	return i.seq[tale]
+}
+
 func (i *indebted) event(mission string) {
-	i.seq[mission]++
-	i.tell(&contractv1.AuditRecord{What: &contractv1.AuditRecord_Event{Event: &contractv1.Event{MissionId: mission, Seq: i.seq[mission]}}})
+	i.tell(&contractv1.AuditRecord{What: &contractv1.AuditRecord_Event{Event: &contractv1.Event{MissionId: mission, Seq: i.next("mission " + mission)}}})
 }
 
 func (i *indebted) latch() {
-	i.seq[""]++
-	i.tell(&contractv1.AuditRecord{What: &contractv1.AuditRecord_Latch{Latch: &contractv1.LatchChange{Number: i.seq[""]}}})
+	i.tell(&contractv1.AuditRecord{What: &contractv1.AuditRecord_Latch{Latch: &contractv1.LatchChange{Number: i.next("latch")}}})
+}
+
+func (i *indebted) approval(hash string, kind contractv1.ApprovalChange_Kind) {
+	act := &contractv1.Act{Number: i.next("act " + hash)}
+	i.tell(&contractv1.AuditRecord{What: &contractv1.AuditRecord_Approval{Approval: &contractv1.ApprovalChange{Hash: hash, Kind: kind, Act: act}}})
+}
+
+func (i *indebted) lease(resource string) {
+	l := &contractv1.Lease{Resource: resource, Epoch: i.next("lease of " + resource)}
+	i.tell(&contractv1.AuditRecord{What: &contractv1.AuditRecord_Lease{Lease: &contractv1.LeaseChange{Lease: l}}})
 }
 
 // TestNothingThatHappenedIsLostForGood: however a journal fails, and however late it says so, every line is told once, none is on
-// record twice, those of one mission and those of the latch stand in their order, and the last of each is there once the journal
-// works again; so is every other, unless the journal kept a later one first.
+// record twice, those of one mission, of one act, of one resource and of the latch stand in their order, and the last of each is
+// there once the journal works again; so is every other, unless the journal kept a later one first.
 //
-// Verifies: P20, K145
+// Verifies: P20, K145, T50
 func TestNothingThatHappenedIsLostForGood(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := &slow{}
@@ -99,8 +129,12 @@ func TestNothingThatHappenedIsLostForGood(t *testing.T) {
 		skipped := false // the journal kept a line behind one that it had refused
 		failing := false
 		t.Repeat(map[string]func(*rapid.T){
-			"an event":   func(t *rapid.T) { i.event(rapid.SampledFrom([]string{"m1", "m2"}).Draw(t, "mission")) },
-			"the latch":  func(*rapid.T) { i.latch() },
+			"an event":  func(t *rapid.T) { i.event(rapid.SampledFrom([]string{"m1", "m2"}).Draw(t, "mission")) },
+			"the latch": func(*rapid.T) { i.latch() },
+			"an act": func(t *rapid.T) {
+				i.approval(rapid.SampledFrom([]string{"a1", "a2"}).Draw(t, "act"), contractv1.ApprovalChange_APPROVED)
+			},
+			"a lease":    func(t *rapid.T) { i.lease(rapid.SampledFrom([]string{"", "arm"}).Draw(t, "resource")) },
 			"a look":     func(*rapid.T) { i.robot.catchUp() },
 			"it is kept": func(*rapid.T) { skipped = skipped || failing && len(s.waits) > 0; s.answer(nil) },
 			"it is not": func(*rapid.T) {
@@ -129,7 +163,7 @@ func (i *indebted) settled(t *rapid.T, skipped bool) {
 	for tale, n := range i.seq {
 		var got []uint64
 		for _, r := range i.journal.kept {
-			if r.GetEvent().GetMissionId() == tale {
+			if taleOf(r) == tale {
 				got = append(got, numberOf(r))
 			}
 		}
@@ -171,5 +205,44 @@ func TestWhatNoDiskCouldHold(t *testing.T) {
 	first, last := s.kept[0], s.kept[len(s.kept)-1]
 	if first.GetEvent().GetMissionId() != "m2" || last.GetLatch().GetNumber() != mostOwed+20 || len(s.kept) != mostOwed {
 		t.Errorf("%d lines, from %v to %v", len(s.kept), first, last)
+	}
+}
+
+// TestWhatAPersonDidIsLeftOutLast: where more is owed than is kept, what stops, leases and calls that nobody decided add does not
+// push out who approved, denied or took; of what changed often the latest is there.
+//
+// Verifies: T52
+func TestWhatAPersonDidIsLeftOutLast(t *testing.T) {
+	s := &slow{}
+	i := &indebted{robot: &Robot{record: record{journal: s}}, journal: s, seq: map[string]uint64{}}
+	i.lease("base") // and not again
+	i.approval("a1", contractv1.ApprovalChange_APPROVED)
+	i.approval("a2", contractv1.ApprovalChange_DENIED)
+	i.lease("")
+	i.event("m1")
+	i.approval("a1", contractv1.ApprovalChange_WITHDRAWN)
+	for n := range mostOwed {
+		i.latch()
+		i.lease("arm")
+		if n%2 == 0 {
+			i.approval(strconv.Itoa(n), contractv1.ApprovalChange_ASKED)
+		}
+	}
+	for len(s.waits) > 0 {
+		s.answer(errors.New("no space left on device"))
+	}
+	for i.robot.catchUp(); len(s.waits) > 0; {
+		s.answer(nil)
+	}
+	kept := map[string]uint64{} // the latest line of each tale
+	acts := 0
+	for _, r := range s.kept {
+		kept[taleOf(r)] = max(kept[taleOf(r)], numberOf(r))
+		if byAPerson(r) {
+			acts++
+		}
+	}
+	if acts != 3 || kept["mission m1"] != 1 || kept["latch"] != mostOwed || kept["lease of arm"] != mostOwed || kept["lease of base"] != 1 || len(s.kept) != mostOwed {
+		t.Errorf("of %d lines %d are acts of persons; the latest: %v", len(s.kept), acts, kept)
 	}
 }

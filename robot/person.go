@@ -175,7 +175,7 @@ func (p person) Resolve(ctx context.Context, q *contractv1.ResolveRequest) (*con
 			return nil, reject.List{reject.New(reject.Conflict, "the task was resolved by "+request.resolution.GetBy()).By("resolved").In("task_id")}
 		}
 		request.resolution = &contractv1.Resolution{By: q.GetBy(), Achieved: q.GetAchieved(), Note: q.GetNote()}
-		p.robot.noteTask(request, func(error) {})
+		p.robot.noteResolved(request)
 		return taskPB(request), nil
 	})
 }

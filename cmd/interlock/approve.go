@@ -50,7 +50,7 @@ robot sheds load, 4 you did not say yes, 6 a person is needed: no terminal.`,
 }
 
 func (f *approveFlags) run(cmd *cobra.Command, a []string) error {
-	who, prefix, err := f.meant(a)
+	who, prefix, err := f.meant(cmd, a)
 	if err != nil {
 		return err
 	}

@@ -19,12 +19,15 @@ const hashSays = "the first digits of a call's hash, 6 to 64 of 0-9 and a-f; int
 // hashPrefix is what names a call: enough digits of its hash that nobody hits one by chance.
 var hashPrefix = regexp.MustCompile(`^[0-9a-f]{6,64}$`)
 
+// fewDigits is what is meant for a hash and is too short for one.
+var fewDigits = regexp.MustCompile(`^[0-9a-fA-F]{1,5}$`)
+
 // meant tells robot and hash apart, and refuses what contradicts itself.
-func (f *approveFlags) meant(a []string) (who, prefix string, err error) {
+func (f *approveFlags) meant(c *cobra.Command, a []string) (who, prefix string, err error) {
 	var rest []string
 	switch len(a) {
 	case 1:
-		if !knownRobot(a[0]) && (isHash(a[0]) || f.flag != "") {
+		if !knownRobot(a[0]) && (isHash(a[0]) || fewDigits.MatchString(a[0]) || f.flag != "") {
 			prefix = strings.ToLower(a[0])
 		} else {
 			rest = a
@@ -35,7 +38,7 @@ func (f *approveFlags) meant(a []string) (who, prefix string, err error) {
 		}
 		prefix, rest = strings.ToLower(a[0]), a[1:]
 	}
-	if who, err = f.of(rest, 0); err != nil {
+	if who, err = f.warned(c, rest, 0); err != nil {
 		return "", "", err
 	}
 	switch {
@@ -75,7 +78,7 @@ func (f *approveFlags) holder(ctx context.Context, who, prefix string) (*personL
 	if who != "" || prefix == "" || f.person != "" {
 		return f.lineTo(who)
 	}
-	list, err := entries()
+	list, _, err := entries()
 	if err != nil || len(list) < 2 {
 		return f.lineTo("")
 	}

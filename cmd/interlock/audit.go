@@ -45,8 +45,8 @@ func recordArgument() argument {
 }
 
 // record is the folder of the record that is meant.
-func (r *robotChoice) record(a []string) (string, error) {
-	who, err := r.of(a, 0)
+func (r *robotChoice) record(c *cobra.Command, a []string) (string, error) {
+	who, err := r.warned(c, a, 0)
 	if err != nil {
 		return "", err
 	}
@@ -94,7 +94,7 @@ func auditDirs() (map[string]string, error) {
 			known[name] = path
 		}
 	}
-	robots, err := entries()
+	robots, _, err := entries()
 	for _, e := range robots {
 		if e.Audit != "" {
 			known[e.Name] = e.Audit
@@ -153,7 +153,7 @@ Exit codes: 0 all of it verifies, 2 bad input, 4 a fault was found.`,
 				}
 				o.Checkpoint = &c
 			}
-			dir, err := f.record(a)
+			dir, err := f.record(cmd, a)
 			if err != nil {
 				return err
 			}

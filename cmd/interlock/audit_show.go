@@ -48,7 +48,7 @@ Exit codes: 0 fine, 2 bad input, 4 a fault was found.`,
 			if f.last < 0 {
 				return badInput(fmt.Errorf("-n %d: there is no such number of records", f.last))
 			}
-			dir, err := f.record(a)
+			dir, err := f.record(cmd, a)
 			if err != nil {
 				return err
 			}

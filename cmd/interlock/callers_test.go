@@ -34,10 +34,7 @@ func dialled(t *testing.T, addr, tokenFile string) transport.Client {
 // waving starts a wave and returns once it moves, or has ended on a machine that is too busy.
 func waving(t *testing.T, c transport.Client, id string) {
 	t.Helper()
-	ack, err := c.Start(t.Context(), &contractv1.StartRequest{MissionId: id, Capability: "wave", ArgsJson: []byte("{}")})
-	if err != nil || !ack.GetAccepted() {
-		t.Fatal(ack, err)
-	}
+	startMission(t, c, &contractv1.StartRequest{MissionId: id, Capability: "wave", ArgsJson: []byte("{}")})
 	for e, err := range c.Events(t.Context(), &contractv1.EventsRequest{MissionId: id, FromSeq: 1}) {
 		if err != nil {
 			t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 	"interlock/brain/agent"
 	"interlock/brain/llm"
 	"interlock/brain/llm/phrase"
+	contractv1 "interlock/contract/v1"
 	"interlock/robot"
 	"interlock/transport"
 )
@@ -59,7 +61,8 @@ Without a goal a request is carried out and measured, and ends unverified.
 New words supersede a request that is open. Lines that come in one piece through a
 pipe are taken in turn. Ctrl-C stops the robot; a second one within 2 s quits.
 
-Exit codes: 0 the conversation ended, 1 our error, 2 bad input, 7 ended by Ctrl-C.`,
+Exit codes: 0 the conversation ended, 1 our error, or the last stop was not
+confirmed, 2 bad input, 7 ended by Ctrl-C.`,
 		Example: `  interlock chat
   interlock chat --goal 'held("red cube")'
   interlock chat so101
@@ -123,8 +126,8 @@ func (f *chatFlags) chat(ctx context.Context, in io.Reader, out io.Writer, signa
 	if s.distant != nil {
 		s.wg.Go(func() { s.distant.watch(s.ctx, s.note) })
 	}
-	if f.alone {
-		s.wg.Go(func() { watchForRobots(s.ctx, func(says string) { s.tell(chatEvent{Event: evWarning, Says: says}) }) })
+	if f.found || f.alone {
+		s.wg.Go(func() { f.watchForRobots(s.ctx, s.tell) })
 	}
 	s.converse(ctx, src, signals)
 	err = errors.Join(s.leave(cancelAll), c.close(), closeSource())
@@ -224,12 +227,32 @@ func (f *chatFlags) colours(out io.Writer) bool {
 }
 
 func (s *session) greet(f *chatFlags) {
+	says := "Say what it should do"
+	if examples := phrase.Examples(s.offers()); len(examples) > 0 {
+		says += ", such as \"" + strings.Join(examples[:min(2, len(examples))], "\" or \"") + "\""
+	}
 	s.tell(chatEvent{
 		Event: evHello, Robot: s.name, Mode: s.mode, Where: s.where, Model: s.agent.Provider.Name(),
-		Says: "Say what it should do, such as \"" + strings.Join(phrase.Examples()[:2], "\" or \"") + "\". \"" + s.stops[0] + "\" stops it at once; \"help\" lists the rest.",
+		Says: says + ". \"" + s.stops[0] + "\" stops it at once; \"help\" lists the rest.",
 	})
 	if f.goal != "" {
 		s.showGoal(f.goal)
+	}
+}
+
+// greetWithin is how long a greeting waits for the robot to say what it can do.
+const greetWithin = 500 * time.Millisecond
+
+// offers reports which verbs the robot has; every one, where it does not say.
+func (s *session) offers() func(verb string) bool {
+	ctx, done := context.WithTimeout(s.ctx, greetWithin)
+	defer done()
+	m, err := s.robot.client.Describe(ctx)
+	if err != nil {
+		return func(string) bool { return true }
+	}
+	return func(verb string) bool {
+		return slices.ContainsFunc(m.GetCapabilities(), func(c *contractv1.Capability) bool { return c.GetName() == verb })
 	}
 }
 
@@ -268,7 +291,7 @@ func (s *session) converse(ctx context.Context, src source, signals <-chan os.Si
 			s.interrupt()
 		case <-ended:
 			ended = nil
-			if errors.Is(context.Cause(ctx), ctx.Err()) { // else it was a signal, which comes through signals as well
+			if context.Cause(ctx) == ctx.Err() { //nolint:errorlint // else it was a signal, which comes through signals as well and calls itself a Canceled too
 				s.end(false)
 			}
 		}
@@ -295,11 +318,18 @@ func (s *session) leave(cancelAll context.CancelFunc) error {
 	err := s.robot.end()
 	s.wg.Wait()
 	says := "bye"
-	if l := s.robot.guard.Latch(); l.Stopped {
+	s.mu.Lock()
+	unsure := s.unsure
+	s.mu.Unlock()
+	switch l := s.robot.guard.Latch(); {
+	case l.Stopped:
 		says = "bye; the robot was left stopped"
 		if s.distant != nil {
 			says += "; to permit motion again: " + s.distant.resetting(l.Number, s.operator)
 		}
+	case unsure:
+		says = "bye; " + errNotStopped.Error()
+		err = errors.Join(err, errNotStopped)
 	}
 	s.tell(chatEvent{Event: evBye, Says: says})
 	return err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"net"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -23,27 +24,36 @@ func (f *chatFlags) choose(ctx context.Context, own bool) error {
 	case f.robot != "" || f.folded || own || f.token != "" || f.operator != "":
 		return nil // what is missing then is said when the session is made
 	}
-	list, err := runningRobots(ctx)
+	list, bad, err := runningRobots(ctx, nil)
 	switch {
 	case err != nil:
 		return fmt.Errorf("which robots run cannot be told, and --folded needs none: %w", err)
 	case len(list) > 1:
-		return badInput(fmt.Errorf("which robot? There run %s; ROBOT, the last argument, names one, and --folded talks to a simulated one in this process", namesOf(list)))
+		return badInput(errors.Join(fmt.Errorf("which robot? There run %s; ROBOT, the last argument, names one, and --folded talks to a simulated one in this process", namesOf(list)), allDamaged(bad)))
 	case len(list) == 1:
 		f.robot, f.found = list[0].Name, true
+	case len(bad) > 0: // no simulator beside an arm that may move
+		return badInput(fmt.Errorf("which robot? %w; its address as ROBOT reaches one that runs, and --folded talks to a simulated one in this process", allDamaged(bad)))
 	default:
 		f.alone = true
 	}
 	return nil
 }
 
-// watchForRobots warns once of a robot that begins to run while the conversation is with a folded one, until ctx ends: what
-// is typed does not reach it.
-func watchForRobots(ctx context.Context, warn func(string)) {
+// newcomers tells of robots that nobody named: each that runs beside the one of a conversation, once, so that nobody takes a word
+// that is typed for one of theirs.
+type newcomers struct {
+	with string // the robot of the conversation; empty: a simulated one in this process
+	told map[string]bool
+	tell func(chatEvent)
+}
+
+// watchForRobots tells of robots that run, or may, and are not the one of the conversation, until ctx ends.
+func (f *chatFlags) watchForRobots(ctx context.Context, tell func(chatEvent)) {
+	n := &newcomers{with: f.robot, told: map[string]bool{f.robot: true}, tell: tell}
 	for {
-		if list, err := runningRobots(ctx); err == nil && len(list) > 0 {
-			warn(fmt.Sprintf("%s runs now, and is not the robot of this conversation: nothing typed here reaches it, nor does \"stop\"; interlock chat %s talks to it", namesOf(list), list[0].Name))
-			return
+		if list, bad, err := runningRobots(ctx, n.told); err == nil {
+			n.all(list, bad)
 		}
 		select {
 		case <-time.After(lookEvery):
@@ -53,16 +63,40 @@ func watchForRobots(ctx context.Context, warn func(string)) {
 	}
 }
 
+func (n *newcomers) all(list []entry, bad []damaged) {
+	for _, e := range list {
+		n.one(e.Name, fmt.Sprintf("%s runs %s, and is not the robot of this conversation: nothing typed here reaches it, nor does \"stop\"; interlock chat %[1]s talks to it", e.Name, n.beside()))
+	}
+	for _, d := range bad {
+		n.one(d.name, d.Error()+"; if it runs, nothing typed here reaches it, nor does \"stop\"")
+	}
+}
+
+func (n *newcomers) beside() string {
+	if n.with == "" {
+		return "now"
+	}
+	return "beside " + n.with
+}
+
+func (n *newcomers) one(name, says string) {
+	if !n.told[name] {
+		n.told[name] = true
+		n.tell(chatEvent{Event: evWarning, Robot: name, Says: says})
+	}
+}
+
 // knocksWithin is how long a robot's address may take to accept a connection. For one that is frozen the system accepts.
 const knocksWithin = time.Second
 
-// runningRobots lists the robots of this user that run: their process lives, and somebody listens at their address. Whether they
-// answer is another matter.
-func runningRobots(ctx context.Context) (list []entry, err error) {
-	all, err := entries()
+// runningRobots lists the robots of this user that run, but for those of these names: their process lives, and somebody listens at
+// their address. Whether they answer is another matter. Of those whose entries are damaged it is not known whether they run.
+func runningRobots(ctx context.Context, but map[string]bool) (list []entry, bad []damaged, err error) {
+	all, bad, err := entries()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
+	all = slices.DeleteFunc(all, func(e entry) bool { return but[e.Name] })
 	there := make([]bool, len(all))
 	var asked sync.WaitGroup
 	for i, e := range all {
@@ -70,14 +104,14 @@ func runningRobots(ctx context.Context) (list []entry, err error) {
 	}
 	asked.Wait()
 	if err := ctx.Err(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for i, e := range all {
 		if there[i] {
 			list = append(list, e)
 		}
 	}
-	return list, nil
+	return list, bad, nil
 }
 
 func listens(ctx context.Context, addr string) bool {

@@ -153,3 +153,70 @@ func TestAFoldedConversationIsApart(t *testing.T) {
 		t.Errorf("%v %v", o, err)
 	}
 }
+
+// told counts what a chat --json has told.
+func (o *ongoing) told(t *testing.T, is func(chatEvent) bool) (n int) {
+	t.Helper()
+	whole := o.out.String()
+	for _, e := range said[chatEvent](t, whole[:strings.LastIndexByte(whole, '\n')+1]) {
+		if is(e) {
+			n++
+		}
+	}
+	return n
+}
+
+func warnsOf(robot string) func(chatEvent) bool {
+	return func(e chatEvent) bool { return e.Event == evWarning && e.Robot == robot }
+}
+
+// A conversation that joined the one robot there was tells of each robot that begins to run later, in one line and once, also
+// where it ends and comes again, and how that one is talked to. One that is with a robot by name is not told: it was chosen.
+//
+// Verifies: U180
+func TestAConversationThatJoinedIsToldOfOthers(t *testing.T) {
+	dir := folderOf(t)
+	known(t, "ada", "127.0.0.1:0", os.Getpid(), true)
+	person, second, third := newTypist(t), newTypist(t), newTypist(t)
+	joined, plain, named := began(t, person, "chat", "--json"), began(t, second, "chat"), began(t, third, "chat", "ada")
+	h := &house{t: t, driver: joined, robot: plain}
+	h.until("all began", func() bool {
+		return joined.told(t, func(e chatEvent) bool { return e.Event == evHello && e.Robot == "ada" }) == 1 &&
+			strings.Contains(plain.out.String(), "ada runs, so") && strings.Contains(named.out.String(), "robot ada")
+	})
+	toldOf := func(robot string) {
+		t.Helper()
+		h.until("it is told of "+robot, func() bool {
+			return joined.told(t, warnsOf(robot)) > 0 && strings.Contains(plain.out.String(), "\n  "+robot+" runs beside ada")
+		})
+	}
+	known(t, "bob", "127.0.0.1:0", os.Getpid(), true)
+	toldOf("bob")
+	path, err := runtimeFile("bob" + entrySuffix)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	known(t, "carol", "unix:"+filepath.Join(dir, "c"), os.Getpid(), true)
+	toldOf("carol") // so bob's absence was seen
+	known(t, "bob", "127.0.0.1:0", os.Getpid(), true)
+	known(t, "dan", "127.0.0.1:0", os.Getpid(), true)
+	toldOf("dan")
+	_, _, _ = person.keys.Close(), second.keys.Close(), third.keys.Close()
+	h.until("all end", func() bool {
+		return joined.told(t, func(e chatEvent) bool { return e.Event == evBye }) == 1 && strings.HasSuffix(plain.out.String(), "bye\n") && strings.HasSuffix(named.out.String(), "bye\n")
+	})
+	for _, robot := range []string{"bob", "carol", "dan"} {
+		if n, lines := joined.told(t, warnsOf(robot)), strings.Count(plain.out.String(), robot+" runs"); n != 1 || lines != 1 || !strings.Contains(plain.out.String(), "interlock chat "+robot+" ") {
+			t.Errorf("%s is told of %d and %d times\n%s\n%s", robot, n, lines, &joined.out, &plain.out)
+		}
+		if strings.Contains(named.out.String(), robot) {
+			t.Errorf("a conversation with ada is told of %s\n%s", robot, &named.out)
+		}
+	}
+	if n := joined.told(t, warnsOf("ada")); n > 0 {
+		t.Errorf("it is told of its own robot\n%s", &joined.out)
+	}
+}

@@ -24,6 +24,7 @@ type distantRobot struct {
 
 	mu    sync.Mutex
 	looks map[string]bool
+	stops string // operator line of its driver, as it was last known
 }
 
 // Describe implements transport.Client.
@@ -51,11 +52,16 @@ func (d *distantRobot) reads(verb string) bool {
 // operator is where the driver's stop is. It stays known when the robot is gone.
 func (d *distantRobot) operator() (string, error) {
 	list, err := operators(d.line.who, "")
-	if err != nil {
-		return "", err
-	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	for _, addr := range list {
-		return addr, nil
+		d.stops = addr
+	}
+	switch {
+	case d.stops != "":
+		return d.stops, nil
+	case err != nil:
+		return "", err
 	}
 	return "", fmt.Errorf("it is not known where the driver of %s is stopped", d.line.who)
 }
@@ -69,10 +75,11 @@ func (f *chatFlags) distant(s *session) error {
 	d := &distantRobot{Client: leasing.New(line, "chat, process "+strconv.Itoa(os.Getpid()), units.LeaseRenew), line: line}
 	stop := distantLatch{addr: d.operator}
 	if f.operator != "" {
+		d.stops = f.operator
 		stop.addr = func() (string, error) { return f.operator, nil }
 	}
 	s.operator = f.operator
-	s.distant, s.looks, s.name, s.where = d, d.reads, f.robot, "another process, by "+f.robot
+	s.distant, s.looks, s.name, s.where = d, d.reads, f.robot, "another process"
 	s.robot = &folded{client: d, guard: stop, end: func() error {
 		defer line.end()
 		return d.Close()
@@ -102,8 +109,13 @@ func (d *distantRobot) watch(ctx context.Context, note func(string)) {
 		switch {
 		case now == last && !first:
 		case now == "":
-			note("the robot " + d.line.who + " does not answer: " + err.Error() + "; what you ask for is refused until it does, and \"stop\" goes to its driver all the same")
+			stop := "; where its driver is stopped is not known before it does: use the robot's own switch"
+			if _, err := d.operator(); err == nil {
+				stop = ", and \"stop\" goes to its driver all the same"
+			}
+			note("the robot " + d.line.who + " does not answer: " + err.Error() + "; what you ask for is refused until it does" + stop)
 		case last == "":
+			_, _ = d.operator() // to know it when there is no robot to ask any more
 			note(fmt.Sprintf("the robot %s is there (%s), with %d verbs", m.GetRobot(), m.GetMode(), len(m.GetCapabilities())))
 		default:
 			note(fmt.Sprintf("the robot %s now offers %d verbs; the brain's tools change with your next request", m.GetRobot(), len(m.GetCapabilities())))

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -54,6 +55,7 @@ type session struct {
 	changed  chan struct{}
 	over     chan struct{} // closed: the person wants to end
 	killed   bool          // by Ctrl-C
+	unsure   bool          // the latest stop was not confirmed
 	pressed  time.Time     // the latest Ctrl-C
 	quitting bool
 }
@@ -152,7 +154,7 @@ func (s *session) commands() []chatCommandUI {
 func (s *session) stopped(number uint64, more string) {
 	s.mu.Lock()
 	dropped := len(s.queue)
-	s.queue, s.goal = nil, ""
+	s.queue, s.goal, s.unsure = nil, "", false
 	if s.current != nil {
 		s.current.finish(false)
 	}
@@ -166,9 +168,17 @@ func (s *session) stopped(number uint64, more string) {
 
 // notStopped tells of a stop that the driver did not confirm. What is under way is cancelled at the robot besides.
 func (s *session) notStopped() {
-	s.tell(chatEvent{Event: evError, Code: "STOP_NOT_CONFIRMED", Says: "THE STOP WAS NOT CONFIRMED: the driver does not answer. Use the robot's own switch, and say it again."})
-	s.cancel()
+	s.mu.Lock()
+	s.unsure = true
+	moves := s.current != nil
+	s.mu.Unlock()
+	s.tell(chatEvent{Event: evError, Code: "STOP_NOT_CONFIRMED", Says: errNotStopped.Error() + ". Use the robot's own switch, and say it again."})
+	if moves {
+		s.cancel()
+	}
 }
+
+var errNotStopped = errors.New("NOT STOPPED: no driver confirmed it")
 
 // reset is a person's act: this is their terminal.
 func (s *session) reset(text string) {

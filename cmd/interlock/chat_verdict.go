@@ -47,7 +47,8 @@ func whyEnded(x *exchange, r *agent.Result, err error) string {
 	case x.isEnding() || errors.Is(err, errSuperseded):
 		return ""
 	case err != nil:
-		return "the brain could not go on: " + strings.ReplaceAll(err.Error(), "\n", "; ")
+		first, _, _ := strings.Cut(err.Error(), "\n") // what came after it came of it
+		return "the brain could not go on: " + first
 	}
 	switch r.Ended {
 	case agent.Unreadable:
@@ -83,7 +84,10 @@ func (s *session) meaning(x *exchange, t *contractv1.Task) string {
 	case contractv1.TaskState_NOT_DONE:
 		return "the goal was measured not to hold" + measured
 	case contractv1.TaskState_STOPPED:
-		return fmt.Sprintf("the robot was stopped; reset %d permits motion again", s.robot.guard.Latch().Number)
+		if n := s.robot.guard.Latch().Number; n > 0 {
+			return fmt.Sprintf("the robot was stopped; reset %d permits motion again", n)
+		}
+		return "the robot was stopped, and its driver does not answer now; `interlock robots` tells the number for the reset once it does"
 	case contractv1.TaskState_SUPERSEDED:
 		return "newer words took its place"
 	case contractv1.TaskState_OVER_BUDGET:

@@ -29,7 +29,7 @@ func newEvents() *cobra.Command {
 Exit codes with -f: that of the mission's end, 0 for measured success.`,
 		Args: takes(missionArgument(), robotArgument()),
 		RunE: func(cmd *cobra.Command, a []string) error {
-			l, err := f.line(a, 1)
+			l, err := f.line(cmd, a, 1)
 			if err != nil {
 				return err
 			}
@@ -55,7 +55,7 @@ func (f *robotFlags) events(cmd *cobra.Command, l *namedLine, mission string, fr
 			return exitStatus{exitRefused, fmt.Errorf("%w, who alone is told of it; interlock missions %s says how it stands, and interlock audit show %[2]s --mission %s has all of it", err, word(l.name()), word(mission))}
 		}
 		if err != nil {
-			return l.status(err)
+			return l.unknown(err)
 		}
 		none = false
 		if err := f.print(cmd, e); err != nil {
@@ -72,6 +72,14 @@ func (f *robotFlags) events(cmd *cobra.Command, l *namedLine, mission string, fr
 		return l.silent(cmd.Context())
 	}
 	return nil
+}
+
+// unknown is status, and says where the missions are listed to whoever named one that there is not.
+func (l *namedLine) unknown(err error) error {
+	if r, refused := refusals(err); refused && r.Has(reject.NotInEnum) {
+		return exitStatus{reject.ExitCode(r[0].Code), fmt.Errorf("%w; interlock missions %s lists them", err, word(l.name()))}
+	}
+	return l.status(err)
 }
 
 func (f *robotFlags) print(cmd *cobra.Command, e *contractv1.Event) error {
@@ -97,6 +105,16 @@ func furtherReason(reason, further string) string {
 		return rest
 	}
 	return further
+}
+
+// ended prints the last word of a mission that a cancel came too late for.
+func (f *robotFlags) ended(cmd *cobra.Command, mission string, e *contractv1.Event) error {
+	if !f.asJSON {
+		if _, err := fmt.Fprintln(cmd.OutOrStdout(), shown(mission)+" had ended before:"); err != nil {
+			return err
+		}
+	}
+	return f.print(cmd, e)
 }
 
 // endStatus is the exit code of a mission's end. Why it ended was printed with its last event.
@@ -135,7 +153,7 @@ interlock take, or by a stop.
 Exit codes: 0 cancelled, or ended by itself before; 3 refused; 7 aborted.`,
 		Args: takes(missionArgument(), robotArgument()),
 		RunE: func(cmd *cobra.Command, a []string) error {
-			l, err := f.line(a, 1)
+			l, err := f.line(cmd, a, 1)
 			if err != nil {
 				return err
 			}
@@ -146,9 +164,12 @@ Exit codes: 0 cancelled, or ended by itself before; 3 refused; 7 aborted.`,
 			}
 			if r := ack.GetRejections(); !ack.GetAccepted() && len(r) > 0 {
 				if e := endOf(cmd.Context(), l, a[0]); e != nil { // there is nothing left to end
-					return f.print(cmd, e)
+					return f.ended(cmd, a[0], e)
 				}
 				says := r[0].GetCode() + ": " + r[0].GetSays()
+				if r[0].GetCode() == string(reject.NotInEnum) {
+					says += fmt.Sprintf("; interlock missions %s lists them", word(l.name()))
+				}
 				if r[0].GetRule() == othersRule {
 					says += fmt.Sprintf("; only that one can cancel it, and a person ends what moves by: interlock take %s (nobody else moves the robot then), or interlock stop %[1]s", word(l.name()))
 				}

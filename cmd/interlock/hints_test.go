@@ -96,7 +96,8 @@ func (h *house) pasteApprovals(t *testing.T) {
 		if code, out, errOut := command(t, append(slices.Clone(decides), "--yes")...); code != exitFine {
 			t.Errorf("%q: exit %d, %q %q", decides, code, out, errOut)
 		}
-		h.until("the motion ends", func() bool { return strings.Count(chat.out.String(), "    verified") == i+1 })
+		h.until("the motion ends, and its brain says how", func() bool { return strings.Count(chat.out.String(), "(claims ") == i+1 })
+		h.permitted()
 	}
 	_ = person.keys.Close()
 	h.until("chat ends", func() bool { return strings.HasSuffix(chat.out.String(), "bye\n") })

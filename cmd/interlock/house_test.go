@@ -11,8 +11,11 @@ import (
 	"testing"
 	"time"
 
+	"interlock/body/remote"
 	contractv1 "interlock/contract/v1"
+	"interlock/reject"
 	"interlock/robots"
+	"interlock/transport"
 )
 
 // house is a robot with its driver, served by the commands that a person starts, on sockets in a folder of its own.
@@ -123,10 +126,7 @@ func (h *house) carry(id, verb, args string) (last *contractv1.Event) {
 	h.t.Helper()
 	l := newNamedLine("so101", "")
 	defer l.end()
-	ack, err := l.Start(h.t.Context(), &contractv1.StartRequest{MissionId: id, Capability: verb, ArgsJson: []byte(args)})
-	if err != nil || !ack.GetAccepted() {
-		h.t.Fatal(ack, err)
-	}
+	startMission(h.t, l, &contractv1.StartRequest{MissionId: id, Capability: verb, ArgsJson: []byte(args)})
 	for e, err := range l.Events(h.t.Context(), &contractv1.EventsRequest{MissionId: id, FromSeq: 1}) {
 		if err != nil {
 			h.t.Fatal(err)
@@ -134,6 +134,47 @@ func (h *house) carry(id, verb, args string) (last *contractv1.Event) {
 		last = e
 	}
 	return last
+}
+
+// startMission starts a mission, and asks again where a machine that is busy kept the robot from judging the call or writing it down.
+func startMission(t *testing.T, c transport.Client, q *contractv1.StartRequest) {
+	t.Helper()
+	for range 1200 {
+		ack, err := c.Start(t.Context(), q)
+		if err == nil && ack.GetAccepted() {
+			return
+		}
+		code := reject.Code("")
+		if no := ack.GetRejections(); len(no) > 0 {
+			code = reject.Code(no[0].GetCode())
+		}
+		if code != reject.StaleFact && code != reject.AuditUnavailable {
+			t.Fatal(ack, err)
+		}
+		time.Sleep(25 * time.Millisecond)
+	}
+	t.Fatal("no mission is accepted")
+}
+
+// permitted resets the stop that a mission left which a machine that is busy spoiled, and returns the number of the latest stop.
+func (h *house) permitted() (number uint64) {
+	h.t.Helper()
+	o := remote.DialOperator(h.socket("o"))
+	defer o.Close()
+	for {
+		l, _, err := o.State(h.t.Context())
+		if err == nil && l.Stopped {
+			err = o.Reset(h.t.Context(), l.Number)
+			var again reject.Rejection
+			if errors.As(err, &again) && again.Code == reject.Conflict {
+				continue // it was stopped once more
+			}
+		}
+		if err != nil {
+			h.t.Fatal(err)
+		}
+		return l.Number
+	}
 }
 
 // pasted is the command that a text shows after the words before it, up to the end of its line or a bracket.

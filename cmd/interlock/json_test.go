@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"path/filepath"
 	"regexp"
@@ -72,6 +73,7 @@ func TestAllJSONIsSnakeCase(t *testing.T) {
 	chat := began(t, waits, "chat", "so101", "--json")
 	waits.types(t, "move to 20 5 15 cm")
 	h.until("the motion ends", func() bool { return strings.Contains(chat.out.String(), `"event":"verdict"`) })
+	h.permitted()
 	waits.types(t, "move to 20 5 3 cm")
 	h.until("the call waits", func() bool { return strings.Contains(chat.out.String(), `"event":"waits"`) })
 	of(exitFine, "approve", "--json")
@@ -87,9 +89,10 @@ func TestAllJSONIsSnakeCase(t *testing.T) {
 	of(exitFine, "take", "--json", "--by", "ada")
 	of(exitFine, "take", "--release", "--json", "--by", "ada")
 	of(exitFine, "resolve", "task-1", "achieved", "--json", "--note", "seen")
+	number := h.permitted() + 1
 	of(exitFine, "stop", "--json")
 	of(exitFine, "robots", "--json")
-	of(exitFine, "reset", "1", "--json")
+	of(exitFine, "reset", fmt.Sprint(number), "--json")
 	of(exitFine, "audit", "show", "--json")
 	of(exitFine, "audit", "verify", "--json")
 	h.robot.end()

@@ -52,7 +52,7 @@ since is not known; interlock robots tells how the robot is. A mission of a furt
 caller (interlock robot --caller) is told from the record too, with the caller's name.`,
 		Args: takes(robotArgument()),
 		RunE: func(cmd *cobra.Command, a []string) error {
-			who, err := f.of(a, 0)
+			who, err := f.warned(cmd, a, 0)
 			if err != nil {
 				return err
 			}
@@ -77,7 +77,7 @@ func withRecord(who string) (entry, error) {
 		return e, nil
 	}
 	known, recordErr := auditDirs()
-	robots, robotsErr := entries()
+	robots, _, robotsErr := entries()
 	switch dir := known[who]; {
 	case recordErr != nil || robotsErr != nil || who == "" && (len(robots) > 0 || len(known) != 1):
 		return e, err
@@ -103,6 +103,10 @@ func (f *robotFlags) missions(cmd *cobra.Command, e entry) error {
 		if _, err := fmt.Fprintf(cmd.OutOrStdout(), "%s; what follows is from its record up to number %d\n", silent, upTo); err != nil {
 			return err
 		}
+	}
+	if len(list) == 0 && !f.asJSON {
+		_, err := fmt.Fprintln(cmd.OutOrStdout(), e.Name+" has begun no mission")
+		return err
 	}
 	for _, b := range list {
 		s := b.onRecord(silent)

@@ -52,8 +52,8 @@ type personLine struct {
 }
 
 // line is the line to the robot that the arguments from number n on mean. Nothing is asked yet.
-func (f *personFlags) line(a []string, n int) (*personLine, error) {
-	who, err := f.of(a, n)
+func (f *personFlags) line(c *cobra.Command, a []string, n int) (*personLine, error) {
+	who, err := f.warned(c, a, n)
 	if err != nil {
 		return nil, err
 	}
@@ -145,7 +145,7 @@ const completeWithin = time.Second
 
 // completeRobots completes the names of this user's robots.
 func completeRobots(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	list, err := entries()
+	list, _, err := entries()
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError
 	}

@@ -26,7 +26,10 @@ func newReset() *cobra.Command {
 			if err != nil {
 				return badInput(fmt.Errorf("reset N: %q is no number of a stop; interlock robots tells it, and so does the stop itself", a[0]))
 			}
-			who, err := f.of(a, 1)
+			who, err := f.sure(a, 1)
+			if operator != "" {
+				who, err = f.of(a, 1)
+			}
 			if err != nil {
 				return err
 			}
@@ -34,8 +37,11 @@ func newReset() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if len(list) != 1 {
-				return badInput(fmt.Errorf("which robot? ROBOT, the last argument, is missing: there are %s", orNone(strings.Join(slices.Sorted(maps.Keys(list)), ", "))))
+			if len(list) == 0 {
+				return badInput(errors.New("no robot and no driver of this user is known; --operator ADDR names one"))
+			}
+			if len(list) > 1 {
+				return badInput(fmt.Errorf("which robot? ROBOT, the last argument, is missing: there are %s", strings.Join(slices.Sorted(maps.Keys(list)), ", ")))
 			}
 			for name, addr := range list {
 				err := distantLatch{func() (string, error) { return addr, nil }}.Reset(number)

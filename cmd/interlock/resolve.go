@@ -43,7 +43,14 @@ Exit codes: 0 written, 2 no such task, 3 refused.`,
 			if a[1] != wordAchieved && a[1] != wordNotAchieved {
 				return badInput(fmt.Errorf("achieved|not_achieved: %q is neither %s nor %s", a[1], wordAchieved, wordNotAchieved))
 			}
-			l, err := f.line(a, 2)
+			who, err := f.sure(a, 2)
+			if f.person != "" {
+				who, err = f.of(a, 2)
+			}
+			if err != nil {
+				return err
+			}
+			l, err := f.lineTo(who)
 			if err != nil {
 				return err
 			}

@@ -280,15 +280,26 @@ func (s *served) drive(ctx context.Context, f *front, addr string) error {
 	defer func() { endKeeping(); keeper.Wait() }()
 	select {
 	case err := <-ended:
-		return err
+		return s.atEnd(err)
 	case <-ctx.Done():
 	}
 	select {
 	case err := <-ended:
-		return err
+		return s.atEnd(err)
 	case <-time.After(standWithin):
-		return errors.New("the robot did not come to an end in time; its driver holds by itself")
+		return fmt.Errorf("the robot did not come to an end within %v: whether the arm stands was not seen; a driver ends any motion by itself after %v without its robot, and its lease lapses after %v",
+			standWithin, units.Silence, units.LeaseTTL)
 	}
+}
+
+// atEnd tells what the driver did not answer any more as the robot ended. A robot that was asked to end has ended all the same,
+// and its driver holds by itself; only a motion whose standstill nobody saw is a failure.
+func (s *served) atEnd(err error) error {
+	if e, is := errors.AsType[*robot.EndError](err); is && !e.NotStill {
+		s.say(e.Error())
+		return nil
+	}
+	return err
 }
 
 // aligned holds the contract against a body.
@@ -349,20 +360,16 @@ func (s *served) another(ctx context.Context, d body.Description) error {
 
 // nobodyCalled refuses a name that another robot answers to.
 func nobodyCalled(ctx context.Context, name string) error {
-	list, err := entries()
-	if err != nil {
-		return err
-	}
-	i := slices.IndexFunc(list, func(e entry) bool { return e.Name == name })
-	if i < 0 || !alive(list[i].PID) {
-		return nil
+	e, err := entryOf(name)
+	if err != nil || !alive(e.PID) {
+		return nil //nolint:nilerr // there is none, or a damaged one, which this robot's takes the place of
 	}
 	l := newNamedLine(name, "")
 	defer l.end()
 	ctx, done := context.WithTimeout(ctx, lineWithin)
 	defer done()
 	if _, err := l.Describe(ctx); answers(err) {
-		return exitStatus{exitRefused, fmt.Errorf("a robot %q of this user runs already, as process %d; --name gives this one another", name, list[i].PID)}
+		return exitStatus{exitRefused, fmt.Errorf("a robot %q of this user runs already, as process %d; --name gives this one another", name, e.PID)}
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -118,7 +119,9 @@ func TestEveryWayToNameARobotLeadsToIt(t *testing.T) {
 			refusedAsInput(t, verb, "another, so101")
 		}
 	}
-	for _, line := range [][]string{{"take", "so101"}, {"take", "--release", "--robot", "so101"}, {"stop", "--robot", "so101"}, {"reset", "1", "--robot", "so101"}, {"stop", "so101"}, {"reset", "2", "so101"}} {
+	stops := h.permitted()
+	first, second := fmt.Sprint(stops+1), fmt.Sprint(stops+2)
+	for _, line := range [][]string{{"take", "so101"}, {"take", "--release", "--robot", "so101"}, {"stop", "--robot", "so101"}, {"reset", first, "--robot", "so101"}, {"stop", "so101"}, {"reset", second, "so101"}} {
 		if code, out, errOut := command(t, line...); code != exitFine || out == "" {
 			t.Errorf("%q: exit %d, %q %q", line, code, out, errOut)
 		}

@@ -64,8 +64,8 @@ func readWhole(path string, v any) error {
 	if err != nil {
 		return err
 	}
-	if info.Size() > maxEntry {
-		return fmt.Errorf("%s is too long", path)
+	if !info.Mode().IsRegular() || info.Size() > maxEntry {
+		return fmt.Errorf("%s is no file, or too long", path)
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -98,31 +98,51 @@ func (e *entry) remove() error {
 	return os.Remove(path)
 }
 
-// entries lists the robots of this user by name, those that died included.
-func entries() (list []entry, err error) {
+// damaged is an entry that cannot be read: whether its robot runs, and where, is not known. It keeps nobody from the others.
+type damaged struct {
+	name string
+	why  error // with the file
+}
+
+func (d damaged) Error() string {
+	return fmt.Sprintf("the entry of robot %s is damaged, so it is not known whether it runs, or where: %s; end that robot and start it again, or delete the file if it does not run", d.name, shown(d.why.Error()))
+}
+
+func (d damaged) Unwrap() error { return d.why }
+
+// allDamaged are several as one error; nil: there are none.
+func allDamaged(bad []damaged) error {
+	var all []error
+	for _, d := range bad {
+		all = append(all, d)
+	}
+	return errors.Join(all...)
+}
+
+// entries lists the robots of this user by name, those that died included, and apart those whose entries are damaged.
+func entries() (list []entry, bad []damaged, err error) {
 	dir, err := runtimeFolder()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	files, err := os.ReadDir(dir)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for _, f := range files {
 		name, is := strings.CutSuffix(f.Name(), entrySuffix)
 		if !is || !robotName.MatchString(name) {
 			continue
 		}
-		e, err := entryOf(name)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue // it ended just now
+		switch e, err := entryOf(name); {
+		case errors.Is(err, fs.ErrNotExist): // it ended just now
+		case err != nil:
+			bad = append(bad, damaged{name, err})
+		default:
+			list = append(list, e)
 		}
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, e)
 	}
-	return list, nil
+	return list, bad, nil
 }
 
 func entryOf(name string) (e entry, err error) {
@@ -139,7 +159,7 @@ func entryOf(name string) (e entry, err error) {
 	return e, nil
 }
 
-// find is the robot that a person means: a name, an address, or the only one there is.
+// find is the robot that a person means: a name, an address, or the only one there is, as far as entries can be read.
 func find(who string) (entry, error) {
 	switch {
 	case robotName.MatchString(who):
@@ -147,11 +167,14 @@ func find(who string) (entry, error) {
 		if errors.Is(err, fs.ErrNotExist) {
 			return e, badInput(fmt.Errorf("no robot %q of this user is known; interlock robots lists them", who))
 		}
-		return e, err
+		if err != nil {
+			return e, badInput(damaged{who, err})
+		}
+		return e, nil
 	case who != "" && checkAddress("ROBOT", who) != nil:
 		return entry{}, badInput(fmt.Errorf("ROBOT: %q is neither a robot's name (interlock robots lists them) nor its address, HOST:PORT or unix:PATH", who))
 	}
-	list, err := entries()
+	list, bad, err := entries()
 	if err != nil {
 		return entry{}, err
 	}
@@ -161,11 +184,13 @@ func find(who string) (entry, error) {
 		}
 		return entry{Address: who}, nil
 	}
-	switch len(list) {
-	case 0:
-		return entry{}, badInput(errors.New("no robot of this user is known; " + startOne))
-	case 1:
+	switch {
+	case len(list) == 1:
 		return list[0], nil
+	case len(list) == 0 && len(bad) > 0:
+		return entry{}, badInput(allDamaged(bad))
+	case len(list) == 0:
+		return entry{}, badInput(errors.New("no robot of this user is known; " + startOne))
 	}
 	return entry{}, badInput(fmt.Errorf("which robot? ROBOT, the last argument, is missing: there are %s", namesOf(list)))
 }

@@ -13,6 +13,7 @@ import (
 
 	contractv1 "interlock/contract/v1"
 	"interlock/reject"
+	"interlock/robot/operator"
 )
 
 // printJSON prints one object on one line.
@@ -25,12 +26,14 @@ func printJSON(out io.Writer, v any) error {
 // robotState is a robot as `interlock robots` finds it.
 type robotState struct {
 	entry
-	State    string `json:"state"` // ready, moving, stopped, waiting (for its driver), silent (it does not answer)
+	State    string `json:"state"` // ready, moving, stopped, waiting (for its driver), silent (it does not answer), damaged (its entry)
 	Mode     string `json:"mode,omitempty"`
 	Verbs    int    `json:"verbs,omitempty"`
 	Mission  string `json:"mission,omitempty"`
 	Stop     uint64 `json:"stop_number,omitempty"` // of the stop that is latched
 	Manifest string `json:"manifest_hash,omitempty"`
+	TakenBy  string `json:"taken_by,omitempty"`
+	Waiting  int    `json:"waiting,omitempty"` // calls that wait for a person
 	Says     string `json:"says,omitempty"`
 }
 
@@ -42,10 +45,11 @@ func newRobots() *cobra.Command {
 		Short: "List the robots of this user, or one of them",
 		Long: `Robots lists the robots that were started by this user: running, waiting for their
 driver, stopped, or not answering any more. Each begins with its name, which can be
-used wherever a command takes a ROBOT, and so can its address.`,
+used wherever a command takes a ROBOT, and so can its address. One whose entry is
+damaged is known by its name only.`,
 		Args: takes(robotArgument()),
 		RunE: func(cmd *cobra.Command, a []string) error {
-			list, err := f.those(a)
+			list, bad, err := f.those(a)
 			if err != nil {
 				return err
 			}
@@ -55,6 +59,9 @@ used wherever a command takes a ROBOT, and so can its address.`,
 				all.Go(func() { states[i] = look(cmd.Context(), e) })
 			}
 			all.Wait()
+			for _, d := range bad {
+				states = append(states, robotState{entry: entry{Name: d.name}, State: stateDamaged, Says: d.Error()})
+			}
 			for _, s := range states {
 				if asJSON {
 					err = printJSON(cmd.OutOrStdout(), s)
@@ -79,16 +86,23 @@ used wherever a command takes a ROBOT, and so can its address.`,
 // startOne is what a person without a robot can run.
 const startOne = "interlock robot robots/so101-tabletop.yaml starts one"
 
+// stateDamaged is the state of a robot whose entry cannot be read.
+const stateDamaged = "damaged"
+
 // those are the robots that are meant: one, or all there are.
-func (r *robotChoice) those(a []string) ([]entry, error) {
-	switch who, err := r.of(a, 0); {
-	case err != nil:
-		return nil, err
-	case who != "":
-		e, err := find(who)
-		return []entry{e}, err
+func (r *robotChoice) those(a []string) ([]entry, []damaged, error) {
+	who, err := r.of(a, 0)
+	if err != nil {
+		return nil, nil, err
 	}
-	return entries()
+	if who == "" {
+		return entries()
+	}
+	e, err := find(who)
+	if d := (damaged{}); errors.As(err, &d) {
+		return nil, []damaged{d}, nil
+	}
+	return []entry{e}, nil, err
 }
 
 // look asks a robot how it is.
@@ -103,6 +117,8 @@ func look(ctx context.Context, e entry) robotState {
 		s.Says = err.Error()
 		if answers(err) {
 			s.State = "waiting"
+		} else if e.PID > 0 && !alive(e.PID) {
+			s.Says = "its process is gone; interlock robot FILE starts it again"
 		}
 		return s
 	}
@@ -110,7 +126,7 @@ func look(ctx context.Context, e entry) robotState {
 	o, err := l.Observe(ctx, &contractv1.ObserveRequest{})
 	switch {
 	case err != nil:
-		s.State, s.Says = "waiting", err.Error()
+		s.State, s.Says = "waiting", "its driver does not answer: "+err.Error()
 	case o.GetStopped():
 		s.State, s.Stop, s.Says = "stopped", o.GetStopNumber(), o.GetStopReason()
 	case o.GetRunningMission() != "":
@@ -118,10 +134,33 @@ func look(ctx context.Context, e entry) robotState {
 	default:
 		s.State = "ready"
 	}
+	s.askPerson(ctx)
 	return s
 }
 
+// askPerson asks what a person is told at the robot's other line. A robot that does not say has no more to say.
+func (s *robotState) askPerson(ctx context.Context) {
+	if s.Person == "" {
+		return
+	}
+	c := operator.Dial(s.Person)
+	defer c.Close()
+	list, err := c.ListPending(ctx, &contractv1.ListPendingRequest{})
+	if err != nil {
+		return
+	}
+	s.TakenBy = list.GetTakenBy()
+	for _, p := range list.GetPending() {
+		if !p.GetApproved() {
+			s.Waiting++
+		}
+	}
+}
+
 func (s *robotState) text() string {
+	if s.State == stateDamaged {
+		return fmt.Sprintf("%s  %s\n    %s\n", s.Name, s.State, s.Says)
+	}
 	text := fmt.Sprintf("%s  %s", cmp.Or(s.Name, shown(s.Address)), s.State)
 	switch {
 	case s.Stop != 0:
@@ -130,6 +169,12 @@ func (s *robotState) text() string {
 		text += " (mission " + shown(s.Mission) + ")"
 	case s.Says != "":
 		text += " (" + shown(s.Says) + ")"
+	}
+	if s.TakenBy != "" {
+		text += ", taken by " + shown(s.TakenBy)
+	}
+	if s.Waiting > 0 {
+		text += fmt.Sprintf(", %d waiting for a person (interlock approve %s)", s.Waiting, s.Name)
 	}
 	if s.Mode != "" {
 		text += fmt.Sprintf(", %s, %d verbs", s.Mode, s.Verbs)
@@ -152,104 +197,9 @@ func (f *robotFlags) add(c *cobra.Command, n int) {
 }
 
 // line is the line to the robot that is meant. Nothing is asked yet.
-func (f *robotFlags) line(a []string, n int) (*namedLine, error) {
-	who, err := f.of(a, n)
+func (f *robotFlags) line(c *cobra.Command, a []string, n int) (*namedLine, error) {
+	who, err := f.warned(c, a, n)
 	return newNamedLine(who, f.tokenFile), err
-}
-
-type describedVerb struct {
-	Name        string          `json:"name"`
-	Description string          `json:"description"`
-	ReadOnly    bool            `json:"read_only"`
-	Holds       []string        `json:"holds,omitempty"`
-	Changes     []string        `json:"changes,omitempty"`
-	Audience    string          `json:"audience"`
-	TimeoutMS   int64           `json:"timeout_ms,omitempty"`
-	Args        json.RawMessage `json:"args_schema"`
-	Safety      json.RawMessage `json:"safety,omitempty"`
-}
-
-type describedWithdrawn struct {
-	Name string `json:"name"`
-	Why  string `json:"why"`
-}
-
-type described struct {
-	Robot        string               `json:"robot"`
-	Mode         string               `json:"mode"`
-	Frame        string               `json:"frame"`
-	ContractHash string               `json:"contract_hash"`
-	ManifestHash string               `json:"manifest_hash"`
-	Verbs        []describedVerb      `json:"capabilities"`
-	Withdrawn    []describedWithdrawn `json:"withdrawn"`
-	Facts        []string             `json:"facts"`
-	Cannot       string               `json:"cannot"`
-}
-
-func newDescribe() *cobra.Command {
-	var f robotFlags
-	c := &cobra.Command{
-		Use:   "describe [ROBOT]",
-		Short: "Print what a running robot offers, and what it withdrew",
-		Args:  takes(robotArgument()),
-		RunE: func(cmd *cobra.Command, a []string) error {
-			l, err := f.line(a, 0)
-			if err != nil {
-				return err
-			}
-			defer l.end()
-			m, err := l.Describe(cmd.Context())
-			if err != nil {
-				return l.status(err)
-			}
-			if f.asJSON {
-				return printJSON(cmd.OutOrStdout(), describedOf(m))
-			}
-			_, err = fmt.Fprint(cmd.OutOrStdout(), describedText(m))
-			return err
-		},
-	}
-	f.add(c, 0)
-	return c
-}
-
-func describedOf(m *contractv1.Manifest) described {
-	d := described{
-		Robot: m.GetRobot(), Mode: m.GetMode(), Frame: m.GetFrame(), ContractHash: m.GetContractHash(), ManifestHash: m.GetManifestHash(),
-		Verbs: []describedVerb{}, Withdrawn: []describedWithdrawn{}, Cannot: m.GetCannot(),
-	}
-	for _, k := range m.GetCapabilities() {
-		d.Verbs = append(d.Verbs, describedVerb{
-			k.GetName(), k.GetDescription(), k.GetReadOnly(), k.GetHolds(), k.GetChanges(), k.GetAudience(), k.GetTimeoutMs(),
-			raw(k.GetArgsSchemaJson()), raw(k.GetSafetyJson()),
-		})
-	}
-	for _, w := range m.GetWithdrawn() {
-		d.Withdrawn = append(d.Withdrawn, describedWithdrawn{w.GetCapability(), w.GetWhy()})
-	}
-	for _, fact := range m.GetFacts() {
-		d.Facts = append(d.Facts, fact.GetName())
-	}
-	return d
-}
-
-// raw is JSON as it came, or null where it is none.
-func raw(text string) json.RawMessage {
-	if !json.Valid([]byte(text)) {
-		return nil
-	}
-	return json.RawMessage(text)
-}
-
-func describedText(m *contractv1.Manifest) string {
-	text := fmt.Sprintf("%s (%s), contract %.12s, manifest %.12s\n", shown(m.GetRobot()), shown(m.GetMode()), shown(m.GetContractHash()), shown(m.GetManifestHash()))
-	for _, k := range m.GetCapabilities() {
-		text += fmt.Sprintf("  %-14s %s\n", shown(k.GetName()), shown(k.GetDescription()))
-	}
-	for _, w := range m.GetWithdrawn() {
-		text += fmt.Sprintf("  %-14s withdrawn: %s\n", shown(w.GetCapability()), shown(w.GetWhy()))
-	}
-	return text
 }
 
 // status gives an error of the line its exit code: that of the first refusal, where it is one. A robot that does not

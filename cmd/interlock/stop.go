@@ -18,12 +18,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"interlock/body"
 	"interlock/body/remote"
 )
 
-// operatorSuffix marks the default socket of a driver's operator line.
-const operatorSuffix = ".operator"
+// Marks of a driver's default sockets: of its operator line, and of the line that robots reach.
+const (
+	operatorSuffix = ".operator"
+	driverSuffix   = ".driver"
+)
 
 // operators are the operator lines that a person may mean: of one robot, or of every robot of this user. A robot need not
 // run, or ever have run: the driver's own socket is enough.
@@ -73,6 +75,22 @@ func knownOperators() (map[string]string, error) {
 	return list, nil
 }
 
+// withoutOperator are the robots of this user that none of these operator lines belongs to, as stops that cannot be tried.
+func withoutOperator(list map[string]string) (lost []stopSaid, err error) {
+	robots, bad, err := entries()
+	for _, e := range robots {
+		if list[e.Name] == "" {
+			lost = append(lost, stopSaid{Robot: e.Name, Says: "it is not known where its driver is stopped; --operator ADDR says it"})
+		}
+	}
+	for _, d := range bad {
+		if list[d.name] == "" {
+			lost = append(lost, stopSaid{Robot: d.name, Says: d.Error()})
+		}
+	}
+	return lost, err
+}
+
 // leftBehind reports whether nobody listens at the socket.
 func leftBehind(path string) bool {
 	c, err := net.DialTimeout("unix", path, operatorWithin)
@@ -106,7 +124,8 @@ or lease is needed for it. "interlock reset N" permits motion again.
 ` + notEstop + `
 
 Exit codes: 0 every driver confirmed it, 1 one did not: use the robot's own switch;
-2 it is not known which robot is meant, and nothing was stopped.`,
+2 it is not known which robot is meant, and nothing was stopped. A robot of which it
+is not known where its driver is stopped counts as one that did not confirm it.`,
 		Args: takes(robotArgument()),
 		RunE: func(cmd *cobra.Command, a []string) error {
 			who, err := f.of(a, 0)
@@ -117,10 +136,16 @@ Exit codes: 0 every driver confirmed it, 1 one did not: use the robot's own swit
 			if err != nil {
 				return notStopped(err)
 			}
-			if len(list) == 0 {
+			var lost []stopSaid
+			if who == "" && operator == "" {
+				if lost, err = withoutOperator(list); err != nil {
+					return notStopped(err)
+				}
+			}
+			if len(list)+len(lost) == 0 {
 				return notStopped(badInput(errors.New("no robot and no driver of this user is known; --operator ADDR names one")))
 			}
-			said := stopAll(cmd.Context(), list, reason)
+			said := append(stopAll(cmd.Context(), list, reason), lost...)
 			if err := printStops(cmd.Context(), cmd.OutOrStdout(), said, operator != "", asJSON); err != nil {
 				return err
 			}
@@ -167,37 +192,6 @@ func stopOne(ctx context.Context, name, addr, reason string) (s stopSaid) {
 	}
 	s.Stopped, s.Number, s.Durable = true, number, durable
 	return s
-}
-
-// Times of a stop that is not confirmed at once.
-const (
-	stopWithin = 2 * operatorWithin    // altogether
-	stopRetry  = 20 * time.Millisecond // between two attempts
-)
-
-// stopDriver stops the driver with this operator line, again and again until it confirms it or the time is up. Where that line
-// does not answer it stops it where robots reach it, if that is beside it: there is a stop too.
-func stopDriver(ctx context.Context, addr, reason string) (number uint64, durable bool, err error) {
-	o := remote.DialOperator(addr)
-	defer o.Close()
-	robots, beside := strings.CutSuffix(addr, operatorSuffix+".sock")
-	d := remote.Expect(robots+".driver.sock", body.Description{}, remote.Options{CallTimeout: operatorWithin})
-	for begun := time.Now(); ; time.Sleep(stopRetry) {
-		trying, done := context.WithTimeout(ctx, operatorWithin)
-		number, durable, err = o.Stop(trying, reason)
-		done()
-		if err == nil {
-			return number, durable, nil
-		}
-		if beside {
-			if number, durable := d.StopKept(reason); number != 0 {
-				return number, durable, nil
-			}
-		}
-		if time.Since(begun) >= stopWithin || ctx.Err() != nil {
-			return 0, false, err
-		}
-	}
 }
 
 // durableWithin is how long a stop that is in force is looked after until it is on disk.

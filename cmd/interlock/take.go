@@ -55,7 +55,7 @@ Exit codes: 0 taken or given back, 2 no such robot or take, 3 refused.`,
 			if epoch != 0 && !release {
 				return badInput(errors.New("--epoch says which take --release ends"))
 			}
-			l, err := f.line(a, 0)
+			l, err := f.line(cmd, a, 0)
 			if err != nil {
 				return err
 			}

@@ -10,12 +10,21 @@ import (
 // Name is the provider's name.
 const Name = "phrase"
 
-// Examples are utterances that are understood, as long as the robot knows the things they name.
-func Examples() []string {
-	return []string{
-		"pick up the red cube", "put it in the tray", "move to (20, 5, 15) cm", "move up 3 cm", "open the gripper", "go home",
-		"wave at me", "point to the left", "rest", "where is the red cube", "what do you see",
+// examples are utterances that are understood, each with the verb that they come to.
+var examples = []struct{ words, verb string }{
+	{"pick up the red cube", "pick"}, {"put it in the tray", "place"}, {"move to (20, 5, 15) cm", "move_to"}, {"move up 3 cm", "move_to"},
+	{"open the gripper", "open_gripper"}, {"go home", "home"}, {"wave at me", "wave"}, {"point to the left", "point"}, {"rest", "rest"},
+	{"where is the red cube", "get_state"}, {"what do you see", "get_state"},
+}
+
+// Examples are utterances that are understood by a robot that offers the verbs, as long as it knows the things they name.
+func Examples(offers func(verb string) bool) (list []string) {
+	for _, e := range examples {
+		if offers(e.verb) {
+			list = append(list, e.words)
+		}
 	}
+	return list
 }
 
 // New returns the provider.
@@ -36,7 +45,7 @@ func (provider) Chat(ctx context.Context, req llm.Request) (llm.Reply, error) {
 	plan, wrong := parse(t.words)
 	reply := ""
 	if wrong != nil {
-		reply = sorry(wrong)
+		reply = t.sorry(wrong)
 	} else {
 		reply = t.play(plan)
 	}
@@ -45,10 +54,13 @@ func (provider) Chat(ctx context.Context, req llm.Request) (llm.Reply, error) {
 
 // sorry says that nothing was understood and what would be. It repeats at most one plain word, so that nothing of the
 // words can be taken for a call.
-func sorry(t *trouble) string {
-	s := t.why
-	if t.at != "" {
-		s += ` (I got stuck at "` + t.at + `")`
+func (t *talk) sorry(w *trouble) string {
+	s := w.why
+	if w.at != "" {
+		s += ` (I got stuck at "` + w.at + `")`
 	}
-	return s + ". Try: " + strings.Join(Examples(), " / ")
+	if list := Examples(t.offers); len(list) > 0 {
+		s += ". Try: " + strings.Join(list, " / ")
+	}
+	return s
 }
