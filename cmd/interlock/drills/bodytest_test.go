@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"interlock/body/bodytest"
 )
@@ -55,8 +56,11 @@ func TestTheShippedDriverPassesAsABlackBox(t *testing.T) {
 		}
 		want = len(only) / 2
 	}
+	felt := feelLateness(t)
 	code, said := newHome(t).bodytest(t, only...)
-	for tries := 0; code != 0 && tries < 4 && late(said); tries++ {
+	for tries := 0; code != 0 && tries < 4 && (late(said) || felt.most() > lateCheck); tries++ {
+		t.Logf("it is made again: exit %d, %+v", code, said)
+		felt.begin()
 		code, said = newHome(t).bodytest(t, only...)
 	}
 	if code != 0 || len(said) != want {
@@ -69,10 +73,14 @@ func TestTheShippedDriverPassesAsABlackBox(t *testing.T) {
 	}
 }
 
-// late reports whether a check failed because the machine let a call wait too long.
+// lateCheck is how long a process may wait for a core before a check of another process is not believed: its setpoints are good
+// for 250 ms, of which it may need several.
+const lateCheck = 50 * time.Millisecond
+
+// late reports whether a check failed because the machine let a call wait too long, or the driver itself.
 func late(said []checkSaid) bool {
 	return slices.ContainsFunc(said, func(s checkSaid) bool {
-		return s.Result != "ok" && (strings.Contains(s.Says, "deadline_exceeded") || strings.Contains(s.Says, "NO_LEASE"))
+		return s.Result != "ok" && slices.ContainsFunc([]string{"deadline_exceeded", "NO_LEASE", "OUT_OF_RANGE", "STALE_FACT"}, func(why string) bool { return strings.Contains(s.Says, why) })
 	})
 }
 
@@ -105,9 +113,14 @@ func TestTheSuiteAsksNothingOfAStoppedDriver(t *testing.T) {
 		"a language nobody speaks": {[]string{"--driver", h.socket("driver"), "--speak", "xml"}, 2},
 		"both a driver and a body": {[]string{"--driver", h.socket("driver"), "--body", h.socket("driver")}, 2},
 	} {
-		cmd := exec.Command(binary, append([]string{"bodytest"}, c.line...)...)
-		out, _ := cmd.Output() // the exit code says it
-		if got := cmd.ProcessState.ExitCode(); got != c.code || len(out) > 0 {
+		var out []byte
+		got := -1
+		for tries := 0; tries == 0 || got == 1 && c.code == 7 && tries < 4; tries++ { // a driver that is late gives no answer
+			cmd := exec.Command(binary, append([]string{"bodytest"}, c.line...)...)
+			out, _ = cmd.Output() // the exit code says it
+			got = cmd.ProcessState.ExitCode()
+		}
+		if got != c.code || len(out) > 0 {
 			t.Errorf("%s: exit %d, not %d: %s", name, got, c.code, out)
 		}
 	}

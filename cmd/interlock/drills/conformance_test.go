@@ -5,7 +5,6 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
-	"time"
 
 	"interlock/body"
 	"interlock/body/bodytest"
@@ -29,7 +28,7 @@ func TestDriverProcessPassesTheSuite(t *testing.T) {
 		if err := lab.SetUp(sim.DefaultConfig(), "", true); err != nil {
 			t.Fatal(err)
 		}
-		d, err := remote.Dial(t.Context(), h.socket("driver"), remote.Options{CallTimeout: 2 * time.Second})
+		d, err := remote.Dial(t.Context(), h.socket("driver"), remote.Options{CallTimeout: patience})
 		if err != nil {
 			t.Fatal(err)
 		}

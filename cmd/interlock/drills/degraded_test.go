@@ -73,6 +73,17 @@ func (l *lane) stops(what string) (number uint64, durable bool) {
 	return number, durable
 }
 
+// swingsOn waits until the robot moves the arm, or lets another do so where the driver stopped meanwhile.
+func (l *lane) swingsOn(robot *process) *process {
+	l.t.Helper()
+	if _, ok := l.w.movesWithin(10 * time.Second); ok {
+		return robot
+	}
+	robot.kill()
+	l.opened()
+	return l.swinging()
+}
+
 func (l *lane) stop() (number uint64, durable bool) {
 	l.t.Helper()
 	o := remote.DialOperator(l.socket("operator"))
@@ -107,7 +118,7 @@ func (l *lane) refuses(number uint64) {
 	d := l.opens("after the stop")
 	defer func() { _ = d.Close() }()
 	for _, knows := range []uint64{number, number - 1, state(l.t, l.person).Number} {
-		if _, err := sendHome(d, knows); !rejected(err, reject.Stopped) {
+		if err := answerTo(l.t, d, knows); !rejected(err, reject.Stopped) {
 			l.t.Errorf("a setpoint under stop %d was answered by %v", knows, err)
 		}
 	}
@@ -184,7 +195,7 @@ func stopWithoutAFolder(l *lane) {
 	d := l.opens("after the reset")
 	defer func() { _ = d.Close() }()
 	var r reject.Rejection
-	if _, err := sendHome(d, state(l.t, l.person).Number); !errors.As(err, &r) || r.Rule != "latch_file" {
+	if err := answerTo(l.t, d, state(l.t, l.person).Number); !errors.As(err, &r) || r.Rule != "latch_file" {
 		l.t.Errorf("a motion that could not be noted was answered by %v", err)
 	}
 	l.w.still(stillFor, "a motion that could not be noted")
@@ -276,7 +287,7 @@ func stopInAFloodAtTheDriver(l *lane) {
 	robot := l.swinging()
 	end := flood(l.t, 64, l.socket("driver"), "/interlock.driver.v1.Driver/Observe", []byte(`{}`))
 	defer end()
-	l.w.waitMoving(robot)
+	robot = l.swingsOn(robot)
 	number, _ := l.stops("a flood at the driver")
 	robot.kill()
 	l.t.Logf("%d calls", end())
@@ -390,7 +401,7 @@ func stopAmongGarbage(l *lane) {
 		_ = postTo(l.t, l.socket("operator"), "/interlock.driver.v1.Operator/Stop", body)
 	}
 	l.opened() // some of that is a stop all the same
-	l.w.waitMoving(robot)
+	robot = l.swingsOn(robot)
 	number, _ := l.stops("garbage")
 	robot.kill()
 	l.refuses(number)

@@ -59,7 +59,7 @@ func TestWhatIsAskedDuringAStopNeverRuns(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range 5 {
-		ack := begin(t, c, fmt.Sprint("held", i), toLeft)
+		ack := judged(t, c, fmt.Sprint("held", i), toLeft)
 		if ack.GetAccepted() || ack.GetRejections()[0].GetCode() != string(reject.Stopped) {
 			t.Errorf("a start under the stop is answered by %v", ack)
 		}
@@ -156,7 +156,7 @@ func (r *raised) cancelled(mission string) (counts bool) {
 	r.t.Helper()
 	out, code := r.command(r.t, "", "cancel", mission, "--json")
 	e := last(r.t, r.callAsPerson(r.t), mission)
-	if wasSpoiled(e) || e.GetKind() == contractv1.EventKind_VERIFIED {
+	if spoilt(e) || e.GetKind() == contractv1.EventKind_VERIFIED {
 		r.t.Logf("mission %s ended before its cancel: %v, %s", mission, e.GetKind(), e.GetReason())
 		return false
 	}
@@ -214,13 +214,13 @@ func TestALyingBodyIsNotBelieved(t *testing.T) {
 	c := h.call(t)
 	ready(t, c)
 	before := w.look()
-	ends := func(id, args string, meanwhile func(id string)) *contractv1.Event {
+	ends := func(id, args string, meanwhile func(id string) (late bool)) *contractv1.Event {
 		t.Helper()
 		for tries := range busyTries {
 			name := again(id, tries)
 			if accepted(t, c, name, args) {
-				meanwhile(name)
-				if e := last(t, c, name); !wasSpoiled(e) {
+				late := meanwhile(name)
+				if e := last(t, c, name); !spoilt(e) && !late {
 					return e
 				}
 			}
@@ -229,13 +229,14 @@ func TestALyingBodyIsNotBelieved(t *testing.T) {
 		t.Fatal("a busy machine spoils every mission")
 		return nil
 	}
-	e := ends("lied", toLeft, func(string) {})
+	e := ends("lied", toLeft, func(string) bool { return false })
 	if e.GetKind() != contractv1.EventKind_FAILED || e.GetFailure().GetViolatedPostcondition() != "tip_at_target" || e.GetFailure().GetSource() != "encoders" {
 		t.Errorf("the mission of a body that lies ended %v: %s, %v", e.GetKind(), e.GetReason(), e.GetFailure())
 	}
-	e = ends("cancelled", slowly, func(id string) {
-		_, err := c.Cancel(t.Context(), &contractv1.CancelRequest{MissionId: id})
+	e = ends("cancelled", slowly, func(id string) (late bool) {
+		ack, err := c.Cancel(t.Context(), &contractv1.CancelRequest{MissionId: id})
 		check(t, err)
+		return !ack.GetAccepted() // it had ended
 	})
 	if e.GetKind() != contractv1.EventKind_CANCELLED {
 		t.Errorf("its cancelled mission ended %v: %s", e.GetKind(), e.GetReason())

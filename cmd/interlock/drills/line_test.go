@@ -219,7 +219,7 @@ func TestHalfOpenLine(t *testing.T) {
 			}
 			l.w.within(took-after.at.Sub(before.at), bound, l.late, "a line that is held up")
 			tell(t, "%s: standstill after %v", name, took)
-			if e := last(t, c, mission); e.GetKind() != contractv1.EventKind_INTERRUPTED && e.GetKind() != contractv1.EventKind_VERIFIED && !wasSpoiled(e) {
+			if e := last(t, c, mission); e.GetKind() != contractv1.EventKind_INTERRUPTED && e.GetKind() != contractv1.EventKind_VERIFIED && !spoilt(e) {
 				t.Errorf("the mission ended %v: %s", e.GetKind(), e.GetReason())
 			}
 			l.opened()
@@ -254,17 +254,22 @@ func TestFlappingLine(t *testing.T) {
 			c := l.call(t)
 			ready(t, c)
 			carry(t, c, "there", toLeft)
-			stops := state(t, l.person).Number
-			if !accepted(t, c, "flapped", toRight) {
-				t.Fatal("the driver is stopped")
+			mission, tries := "flapped", 0
+			for ; !accepted(t, c, mission, toRight); mission = again("flapped", tries) {
+				permitted(t)
+				if tries++; tries == busyTries {
+					t.Fatal("no mission is accepted")
+				}
 			}
+			stops := state(t, l.person).Number
+			l.late.begin()
 			end := line.flap(each)
 			defer end()
-			e := last(t, c, "flapped")
+			e := last(t, c, mission)
 			l.w.untilStill(l.w.look())
 			l.w.still(10*each+stillFor, "a mission on a flapping line has ended") // the line goes on to flap
 			switch now := state(t, l.person); {
-			case now.Number > stops+1:
+			case now.Number > stops+1 && l.late.most() < each/4: // else a stop's answer may have been late, and it was made again
 				t.Errorf("one episode of a flapping line was %d stops", now.Number-stops)
 			case now.Stopped && e.GetKind() == contractv1.EventKind_VERIFIED:
 				t.Logf("after its mission the driver was stopped: %s", now.Reason)
@@ -294,7 +299,7 @@ func TestSlowLine(t *testing.T) {
 	l.w.standsAfter("the line became slow", standstill, func() { line.set(false, false, 500*time.Millisecond) })
 	l.w.still(time.Second, "a line that is slow")
 	line.set(false, false, 0)
-	if e := last(t, c, mission); e.GetKind() != contractv1.EventKind_ABORTED && !wasSpoiled(e) {
+	if e := last(t, c, mission); e.GetKind() != contractv1.EventKind_ABORTED && !spoilt(e) {
 		t.Errorf("the mission ended %v: %s", e.GetKind(), e.GetReason())
 	}
 	l.w.still(stillFor, "the line is good again")
@@ -410,7 +415,7 @@ func TestOneOwnerOfManyBrains(t *testing.T) {
 			if no := ack.GetRejections(); len(no) > 0 {
 				code = reject.Code(no[0].GetCode())
 			}
-			if code != reject.NoLease && code != reject.Busy && code != reject.Overloaded {
+			if code != reject.NoLease && code != reject.Busy && code != reject.Overloaded && code != reject.StaleFact {
 				t.Errorf("with %s a start is answered by %v", name, ack)
 			}
 		}

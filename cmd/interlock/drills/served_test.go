@@ -225,11 +225,18 @@ func accepted(t testing.TB, c transport.Client, id, args string) bool {
 	return false
 }
 
-// wasSpoiled reports whether a mission ended as it does on a machine that lets robot or driver wait too long: the driver did
-// not answer in time, a setpoint came when it had expired or when the arm was behind it, or it all took too long.
+// wasSpoiled reports whether a mission ended as it does on a machine that lets robot, driver or plant wait too long: one did not
+// answer another in time, a setpoint came when it had expired, when the arm was behind it or when the driver had slept, the latch
+// file took longer than a motion waits for its first setpoint, the readings were too old to tell how it came out, or it all
+// took too long.
 func wasSpoiled(e *contractv1.Event) bool {
-	return e.GetKind() != contractv1.EventKind_VERIFIED && slices.ContainsFunc([]string{"driver_lost", "OUT_OF_RANGE", "timeout", "stop_unconfirmed", "lease_lost"},
-		func(why string) bool { return strings.Contains(e.GetReason(), why) })
+	if e.GetKind() == contractv1.EventKind_VERIFIED {
+		return false
+	}
+	return e.GetKind() == contractv1.EventKind_UNVERIFIED || slices.ContainsFunc([]string{
+		"driver_lost", "bus_dead", "stale_reading", "timeout", "stop_unconfirmed", "lease_lost",
+		string(reject.OutOfRange), string(reject.StaleFact), string(reject.NotPermitted),
+	}, func(why string) bool { return strings.Contains(e.GetReason(), why) })
 }
 
 // permitted resets a stop that a spoiled mission left. A robot's own driver is at the place of its name.
@@ -253,17 +260,19 @@ func permitted(t testing.TB) {
 	}
 }
 
-// until waits until lines with all the pieces were printed, in whatever order.
-func (p *process) until(pieces ...string) {
+// until waits until lines with all the pieces were printed, in whatever order, and returns what was printed.
+func (p *process) until(pieces ...string) (said string) {
 	p.t.Helper()
 	for begun := time.Now(); time.Since(begun) < 2*patience; {
 		text := p.line()
+		said += text + "\n"
 		pieces = slices.DeleteFunc(pieces, func(piece string) bool { return strings.Contains(text, piece) })
 		if len(pieces) == 0 {
-			return
+			return said
 		}
 	}
 	p.t.Fatalf("nobody said %q", pieces)
+	return said
 }
 
 // answered reads what a conversation prints up to the verdict on a request, or to what went wrong with it.
@@ -281,8 +290,23 @@ func (p *process) answered() (said string) {
 	}
 }
 
+// verified says the words until what they ask for is verified, and returns what was printed then.
+func (p *process) verified(say func(string), words string) (said string) {
+	p.t.Helper()
+	for range busyTries {
+		permitted(p.t)
+		say(words)
+		if said = p.answered(); strings.Contains(said, `"state":"verified"`) {
+			return said
+		}
+		p.t.Logf("%q ended with %s", words, said)
+	}
+	p.t.Fatalf("%q is never verified", words)
+	return said
+}
+
 // busyTries is how often a drill asks for a motion that a busy machine may spoil.
-const busyTries = 12
+const busyTries = 20
 
 // untilOne waits until a line with one of the pieces was printed, and returns it. It may be called from any goroutine.
 func (p *process) untilOne(pieces ...string) string {
@@ -730,16 +754,14 @@ func TestConversationOutlivesTheRobot(t *testing.T) {
 	until("does not answer")
 	robot := h.serve(t)
 	until("the robot so101 is there")
-	say("go home")
-	until(`"state":"verified"`)
-	until(`"event":"verdict"`)
+	chat.verified(say, "go home")
 	robot.kill()
 	until("does not answer")
 	say("stop")
 	until(`"event":"stopped"`)
 	say("go home")
 	until(`"event":"error"`)
-	say("reset 1")
+	say(fmt.Sprintf("reset %d", state(t, operate(t, h)).Number))
 	until(`"event":"reset"`)
 	text, err := os.ReadFile(contractFile)
 	if err != nil {
@@ -753,8 +775,7 @@ func TestConversationOutlivesTheRobot(t *testing.T) {
 	h.driverOf(t, blind)
 	h.serveFile(t, blind, "--driver", h.socket("driver"), "--operator", h.socket("operator"), "--listen", h.socket("robot2"))
 	until("the robot so101 is there")
-	say("go home")
-	until(`"state":"verified"`)
+	chat.verified(say, "go home")
 	if err := in.Close(); err != nil {
 		t.Fatal(err)
 	}

@@ -213,14 +213,15 @@ func TestStuckReadersAreDropped(t *testing.T) {
 	robot := h.serve(t)
 	c := h.call(t)
 	ready(t, c)
-	carry(t, c, "followed", toLeft)
+	mission := underWay(t, c, toLeft)
+	last(t, c, mission)
 	person, late := operate(t, h), feelLateness(t)
 	before, _ := resident(t, robot)
 	alone := stopTimes(t, person, stops)
 	var beside []time.Duration
 	var now int
 	begun := time.Now()
-	found := round(t, n, perLine, h.socket("robot"), "followed", func() {
+	found := round(t, n, perLine, h.socket("robot"), mission, func() {
 		now, _ = resident(t, robot)
 		beside = stopTimes(t, person, stops)
 	})
@@ -231,7 +232,7 @@ func TestStuckReadersAreDropped(t *testing.T) {
 	}
 	for _, d := range found {
 		next := d.from
-		for e, err := range c.Events(t.Context(), &contractv1.EventsRequest{MissionId: "followed", FromSeq: d.from}) {
+		for e, err := range c.Events(t.Context(), &contractv1.EventsRequest{MissionId: mission, FromSeq: d.from}) {
 			if err != nil || e.GetSeq() != next {
 				t.Fatalf("from %d: %v, %v", d.from, e, err)
 			}
@@ -242,7 +243,7 @@ func TestStuckReadersAreDropped(t *testing.T) {
 		}
 	}
 	for each := 1; !inShort() && time.Since(begun) < time.Minute; each = perLine + 1 - each { // now with a connection each, now not
-		judge(t, round(t, n, each, h.socket("robot"), "followed", nil), late)
+		judge(t, round(t, n, each, h.socket("robot"), mission, nil), late)
 	}
 	compareStops(t, alone, beside, late)
 	_, most := resident(t, robot)

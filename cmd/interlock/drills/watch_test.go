@@ -103,19 +103,6 @@ func (w *watcher) moves() (yes bool, now sample) {
 	return now.speed(a) > movingMPS, now
 }
 
-// waitMoving waits until the tip moves. What who commands it says is told if it never does.
-func (w *watcher) waitMoving(who ...*process) sample {
-	w.t.Helper()
-	now, ok := w.movesWithin(patience)
-	if !ok {
-		for _, p := range who {
-			w.t.Logf("%v: %s", p.cmd.Args, p.errors)
-		}
-		w.t.Fatal("the arm does not move")
-	}
-	return now
-}
-
 func (w *watcher) movesWithin(long time.Duration) (now sample, ok bool) {
 	w.t.Helper()
 	for begun := time.Now(); time.Since(begun) < long; {
@@ -181,6 +168,13 @@ type lateness struct {
 }
 
 func feelLateness(t testing.TB) *lateness {
+	l := feelTheMachine()
+	t.Cleanup(l.end)
+	return l
+}
+
+// feelTheMachine is feelLateness beyond a test.
+func feelTheMachine() *lateness {
 	l := &lateness{stop: make(chan struct{})}
 	l.ended.Go(func() {
 		for {
@@ -195,9 +189,10 @@ func feelLateness(t testing.TB) *lateness {
 			l.mu.Unlock()
 		}
 	})
-	t.Cleanup(func() { close(l.stop); l.ended.Wait() })
 	return l
 }
+
+func (l *lateness) end() { close(l.stop); l.ended.Wait() }
 
 // begin forgets what was so far.
 func (l *lateness) begin() {

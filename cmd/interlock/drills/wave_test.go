@@ -37,7 +37,6 @@ func TestWaveAtMe(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	until := func(pieces ...string) { t.Helper(); chat.until(pieces...) }
 	home := w.tip()
 	left, right, top := waved(t, w, chat, say)
 	if left-right < 0.06 || top < home[2]+0.03 {
@@ -47,12 +46,7 @@ func TestWaveAtMe(t *testing.T) {
 		t.Errorf("after the wave the tip is %v m from home", d)
 	}
 	cancelled(t, c, w, chat, say)
-	say("wave at me")
-	until(`"phase":"wave"`)
-	w.standsAfter("a stop", halting, func() {
-		say("stop")
-		until(`"event":"stopped"`, `"state":"aborted"`) // in whatever order they come
-	})
+	stoppedInAWave(t, w, chat, say)
 	if o, err := c.Observe(t.Context(), &contractv1.ObserveRequest{}); err != nil || !o.GetStopped() || !o.GetStandstill() {
 		t.Errorf("%v, %v", o, err)
 	}
@@ -79,6 +73,11 @@ func TestGesturesByTheirWords(t *testing.T) {
 		t.Fatal(err)
 	}
 	chat := start(t, cmd)
+	say := func(words string) {
+		if _, err := io.WriteString(in, words+"\n"); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for _, g := range []struct {
 		words string
 		there func(x, y, z float64) bool
@@ -87,18 +86,9 @@ func TestGesturesByTheirWords(t *testing.T) {
 		{"nod", func(x, _, z float64) bool { return x > 0.19 && z > 0.07 }},
 		{"take a rest", func(_, _, z float64) bool { return z < 0.07 }},
 	} {
-		how := ""
-		for tries := 0; how != "verified" && tries < busyTries; tries++ { // a busy machine may make a gesture too slow
-			permitted(t)
-			if _, err := io.WriteString(in, g.words+"\n"); err != nil {
-				t.Fatal(err)
-			}
-			if how = "not verified"; strings.Contains(chat.answered(), `"state":"verified"`) {
-				how = "verified"
-			}
-		}
-		if tip := w.tip(); how != "verified" || !g.there(tip[0], tip[1], tip[2]) {
-			t.Errorf("%q: %s, with the tip at %v m", g.words, how, tip)
+		chat.verified(say, g.words)
+		if tip := w.tip(); !g.there(tip[0], tip[1], tip[2]) {
+			t.Errorf("%q is verified, with the tip at %v m", g.words, tip)
 		}
 	}
 	truth, err := w.lab.Look()
@@ -136,6 +126,28 @@ func waved(t *testing.T, w *watcher, chat *process, say func(string)) (left, rig
 	}
 	t.Fatal("no wave is verified")
 	return 0, 0, 0
+}
+
+// stoppedInAWave stops a wave in its middle, until one is not spoiled by a busy machine before.
+func stoppedInAWave(t *testing.T, w *watcher, chat *process, say func(string)) {
+	t.Helper()
+	for range busyTries {
+		permitted(t)
+		say("wave at me")
+		if !strings.Contains(chat.untilOne(`"phase":"wave"`, `"event":"verdict"`, `"event":"error"`), `"phase":"wave"`) {
+			continue
+		}
+		said := ""
+		w.standsAfter("a stop", halting, func() {
+			say("stop")
+			said = chat.until(`"event":"stopped"`, `"final":true`) // in whatever order they come
+		})
+		if strings.Contains(said, `"state":"aborted"`) {
+			return
+		}
+		t.Logf("a wave to be stopped ended with %s", said)
+	}
+	t.Fatal("no wave is stopped")
 }
 
 // cancelled cancels a wave in its middle, until one is not spoiled by a busy machine before: the hand must come back to where
