@@ -19,6 +19,8 @@ sys.path.insert(0, os.path.join(ROOT, "examples/python"))
 import drive
 
 BODY_BYTES, TEXT_BYTES, ARGS_DEPTH, MESSAGE_DEPTH = 256 << 10, 64 << 10, 32, 16
+# How it shows that robot, driver or check had to wait for a core.
+SLOW = ("fault: ", "STALE_FACT", "NO_LEASE", "UNVERIFIED", "timeout", "no standstill is measured", "the arm does not move")
 STILL_MM = 2.0  # what a tip that stands may seem to move
 FAR = {"x_cm": 20, "y_cm": -12, "z_cm": 12, "speed_mps": 0.05}  # seconds away from where the other checks end
 
@@ -66,8 +68,8 @@ class Line:
             self.processes.run(self.interlock, "reset", str(o.stop_number))
             return o.stop_reason
         if isinstance(wrong, grpc.RpcError):
-            return wrong.details() if wrong.code() == grpc.StatusCode.UNAVAILABLE else ""
-        return str(wrong) if any(word in str(wrong) for word in ("fault: ", "STALE_FACT")) else ""
+            return wrong.details() if wrong.code() in (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED) else ""
+        return str(wrong) if any(word in str(wrong) for word in SLOW) else ""
 
     # What the robot measures.
 

@@ -9,7 +9,7 @@ import subprocess
 import threading
 import time
 
-WITHIN = 15  # s, for a process to say that it is ready, or to end
+WITHIN = 60  # s, for a process to say that it is ready, or to end
 
 
 class Failed(Exception):
@@ -43,15 +43,17 @@ def free_port():
 
 
 def once_more(run, excuse):
-    """Run a check, and once more if it failed for a reason that excuse names: a machine that is too busy for real time."""
-    try:
-        return run()
-    except Exception as wrong:
-        late = excuse(wrong)
-        if not late:
-            raise
-        run()
-        return f"asked twice: {late}"
+    """Run a check, and twice more if it failed for a reason that excuse names: a machine that is too busy for real time."""
+    late = []
+    while True:
+        try:
+            said = run()
+        except Exception as wrong:
+            late.append(excuse(wrong))
+            if not late[-1] or len(late) == 3:
+                raise
+        else:
+            return f"asked again: {'; '.join(late)}" if late else said
 
 
 class Processes:

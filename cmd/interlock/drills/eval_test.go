@@ -148,7 +148,7 @@ func (h home) nothingLeft(t *testing.T) {
 // crewOf waits until an evaluation has started its processes, and returns them by their commands.
 func crewOf(t *testing.T, parent int) map[string]int {
 	t.Helper()
-	for range 400 {
+	for range 2400 { // a busy machine takes a while
 		crew := map[string]int{}
 		for pid, command := range childrenOf(parent) {
 			crew[command] = pid

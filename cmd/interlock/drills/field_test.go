@@ -156,7 +156,7 @@ func (r *raised) cancelled(mission string) (counts bool) {
 	r.t.Helper()
 	out, code := r.command(r.t, "", "cancel", mission, "--json")
 	e := last(r.t, r.callAsPerson(r.t), mission)
-	if spoilt(e) || e.GetKind() == contractv1.EventKind_VERIFIED {
+	if wasSpoiled(e) || e.GetKind() == contractv1.EventKind_VERIFIED {
 		r.t.Logf("mission %s ended before its cancel: %v, %s", mission, e.GetKind(), e.GetReason())
 		return false
 	}
@@ -220,7 +220,7 @@ func TestALyingBodyIsNotBelieved(t *testing.T) {
 			name := again(id, tries)
 			if accepted(t, c, name, args) {
 				late := meanwhile(name)
-				if e := last(t, c, name); !spoilt(e) && !late {
+				if e := last(t, c, name); !wasSpoiled(e) && !late {
 					return e
 				}
 			}

@@ -74,7 +74,7 @@ func TestStopFighterMovesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.w.still(2*stillFor, "the reset")
-	if e := last(t, person, running); e.GetKind() != contractv1.EventKind_ABORTED && e.GetKind() != contractv1.EventKind_VERIFIED && !spoilt(e) { // before the stop
+	if e := last(t, person, running); e.GetKind() != contractv1.EventKind_ABORTED && e.GetKind() != contractv1.EventKind_VERIFIED && !wasSpoiled(e) { // before the stop
 		t.Errorf("the mission that was stopped ended %v: %s", e.GetKind(), e.GetReason())
 	}
 	carry(t, person, "new", toLeft)
@@ -143,7 +143,7 @@ func TestDuplicateStartsAreOneMission(t *testing.T) {
 	if ack := judged(t, c, "one", slowly); ack.GetAccepted() || ack.GetRejections()[0].GetCode() != string(reject.Conflict) {
 		t.Errorf("the same id with another body was answered by %v", ack)
 	}
-	if e := last(t, c, "one"); e.GetKind() != contractv1.EventKind_VERIFIED && !spoilt(e) {
+	if e := last(t, c, "one"); e.GetKind() != contractv1.EventKind_VERIFIED && !wasSpoiled(e) {
 		t.Errorf("it ended %v: %s", e.GetKind(), e.GetReason())
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -22,14 +21,6 @@ import (
 
 // lanes is in how many homes a drill kills at once.
 const lanes = 3
-
-// spoilt reports whether a mission ended as it does on a machine that is slow: as wasSpoiled says, or because no process but the
-// test's own got a core for a while. The readings were too old to tell how the mission came out, the plant did not answer its
-// driver, the driver's own motion was over when it woke, or its latch file took longer than a motion waits for its first setpoint.
-func spoilt(e *contractv1.Event) bool {
-	return wasSpoiled(e) || e.GetKind() == contractv1.EventKind_UNVERIFIED || e.GetKind() == contractv1.EventKind_ABORTED &&
-		slices.ContainsFunc([]string{"bus_dead", "stale_reading", string(reject.StaleFact), string(reject.NotPermitted)}, func(why string) bool { return strings.Contains(e.GetReason(), why) })
-}
 
 // inShort spares a plant of its own where a drill leaves the driver alone: it takes as much of the machine as all the rest.
 // At length every drill has one.
@@ -362,7 +353,7 @@ func TestBrainDiesWhileTheArmMoves(t *testing.T) {
 			case e.GetKind() == contractv1.EventKind_INTERRUPTED && strings.HasPrefix(e.GetReason(), "lease_lost"):
 				interrupted.Add(1)
 			case e.GetKind() == contractv1.EventKind_VERIFIED || e.GetKind() == contractv1.EventKind_FAILED: // before the lease lapsed
-			case spoilt(e):
+			case wasSpoiled(e):
 				return fmt.Sprint(e.GetKind(), " ", e.GetReason())
 			default:
 				l.t.Errorf("the mission of a brain that died ended %v: %s", e.GetKind(), e.GetReason())

@@ -219,7 +219,7 @@ func TestHalfOpenLine(t *testing.T) {
 			}
 			l.w.within(took-after.at.Sub(before.at), bound, l.late, "a line that is held up")
 			tell(t, "%s: standstill after %v", name, took)
-			if e := last(t, c, mission); e.GetKind() != contractv1.EventKind_INTERRUPTED && e.GetKind() != contractv1.EventKind_VERIFIED && !spoilt(e) {
+			if e := last(t, c, mission); e.GetKind() != contractv1.EventKind_INTERRUPTED && e.GetKind() != contractv1.EventKind_VERIFIED && !wasSpoiled(e) {
 				t.Errorf("the mission ended %v: %s", e.GetKind(), e.GetReason())
 			}
 			l.opened()
@@ -299,7 +299,7 @@ func TestSlowLine(t *testing.T) {
 	l.w.standsAfter("the line became slow", standstill, func() { line.set(false, false, 500*time.Millisecond) })
 	l.w.still(time.Second, "a line that is slow")
 	line.set(false, false, 0)
-	if e := last(t, c, mission); e.GetKind() != contractv1.EventKind_ABORTED && !spoilt(e) {
+	if e := last(t, c, mission); e.GetKind() != contractv1.EventKind_ABORTED && !wasSpoiled(e) {
 		t.Errorf("the mission ended %v: %s", e.GetKind(), e.GetReason())
 	}
 	l.w.still(stillFor, "the line is good again")

@@ -78,7 +78,7 @@ func TestNobodyHearsThePerson(t *testing.T) {
 		_, _, err := stops.Stop(t.Context(), "drill")
 		check(t, err)
 	})
-	if e := last(t, c, slow); e.GetKind() != contractv1.EventKind_ABORTED && e.GetKind() != contractv1.EventKind_VERIFIED && !spoilt(e) { // before the stop
+	if e := last(t, c, slow); e.GetKind() != contractv1.EventKind_ABORTED && e.GetKind() != contractv1.EventKind_VERIFIED && !wasSpoiled(e) { // before the stop
 		t.Errorf("the mission ended %v: %s", e.GetKind(), e.GetReason())
 	}
 	line.cut(false)
@@ -96,7 +96,7 @@ func TestNobodyHearsThePerson(t *testing.T) {
 	if ack := judged(t, c, "low", low); !ack.GetAccepted() {
 		t.Errorf("what a person allowed is answered by %v", ack)
 	}
-	if e := last(t, c, "low"); e.GetKind() != contractv1.EventKind_VERIFIED && !spoilt(e) {
+	if e := last(t, c, "low"); e.GetKind() != contractv1.EventKind_VERIFIED && !wasSpoiled(e) {
 		t.Errorf("what a person allowed ended %v: %s", e.GetKind(), e.GetReason())
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -393,24 +394,30 @@ func TestStopAcrossProcesses(t *testing.T) {
 	c := h.call(t)
 	ready(t, c)
 	carry(t, c, "there", toLeft)
-	slow := carrySlowly(t, c, w, "slow")
+	slow, person, number := carrySlowly(t, c, w, "slow"), operate(t, h), 0
 	w.standsAfter("a stop", halting, func() {
 		out, code := h.command(t, "", "stop", "so101", "--json")
-		if s := lines(t, out); code != 0 || len(s) != 1 || s[0]["stopped"] != true || s[0]["number"] != 1.0 {
+		s := lines(t, out)
+		if code != 0 || len(s) != 1 || s[0]["stopped"] != true {
 			t.Fatalf("stop: %d, %s", code, out)
 		}
+		number = int(s[0]["number"].(float64)) // a busy machine may have stopped it before
 	})
-	kept(t, operate(t, h))
+	kept(t, person)
 	if e := last(t, c, slow); e.GetKind() != contractv1.EventKind_ABORTED || !strings.HasPrefix(e.GetReason(), "stop") {
 		t.Errorf("the mission ended %v: %s", e.GetKind(), e.GetReason())
 	}
 	if ack := begin(t, c, "again", toLeft); ack.GetAccepted() || ack.GetRejections()[0].GetCode() != string(reject.Stopped) {
 		t.Errorf("a start under the stop is answered by %v", ack)
 	}
-	if _, code := h.command(t, "", "reset", "2"); code != 2 {
+	if now := int(state(t, person).Number); now != number { // the robot found no standstill in time, on a busy machine
+		t.Logf("stop %d became stop %d", number, now)
+		number = now
+	}
+	if _, code := h.command(t, "", "reset", strconv.Itoa(number+1)); code != 2 {
 		t.Errorf("a reset of another number exits with %d", code)
 	}
-	if _, code := h.command(t, "", "reset", "1", "so101"); code != 0 {
+	if _, code := h.command(t, "", "reset", strconv.Itoa(number), "so101"); code != 0 {
 		t.Errorf("the reset exits with %d", code)
 	}
 	w.still(400*time.Millisecond, "the reset")
