@@ -144,7 +144,9 @@ func (w *watch) key(ctx context.Context, hash string) (key byte, err error) {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, term.Restore(int(w.in.Fd()), before)) }()
-	seen := time.Now().Add(readFirst)
+	if w.forget(ctx, readFirst) || w.forget(ctx, readFirst/10) { // the second for what a machine that stood meanwhile still owed
+		return keyEnd, nil
+	}
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
 	for {
@@ -153,7 +155,6 @@ func (w *watch) key(ctx context.Context, hash string) (key byte, err error) {
 			switch {
 			case !more || k == keyInterrupt || k == keyEnd:
 				return keyEnd, nil
-			case time.Now().Before(seen):
 			case strings.IndexByte(string([]byte{keyYes, keyNo, keySkip, keyQuit}), k) >= 0:
 				return k, nil
 			}
@@ -163,6 +164,24 @@ func (w *watch) key(ctx context.Context, hash string) (key byte, err error) {
 			}
 		case <-ctx.Done():
 			return 0, nil
+		}
+	}
+}
+
+// forget lets keys count for nothing for so long, but for those that end the watch.
+func (w *watch) forget(ctx context.Context, d time.Duration) (ended bool) {
+	over := time.NewTimer(d)
+	defer over.Stop()
+	for {
+		select {
+		case k, more := <-w.keys:
+			if !more || k == keyInterrupt || k == keyEnd {
+				return true
+			}
+		case <-over.C:
+			return false
+		case <-ctx.Done():
+			return false
 		}
 	}
 }

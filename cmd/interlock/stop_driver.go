@@ -23,7 +23,8 @@ func stopDriver(ctx context.Context, addr, reason string) (number uint64, durabl
 	beside := robotsLine(addr)
 	d := remote.Expect(beside, body.Description{}, remote.Options{CallTimeout: operatorWithin})
 	defer func() { _ = d.Close() }() // nothing was opened; its connections go
-	for begun := time.Now(); ; time.Sleep(stopRetry) {
+	begun := time.Now()
+	for tries := 1; ; tries++ {
 		trying, done := context.WithTimeout(ctx, operatorWithin)
 		number, durable, err = o.Stop(trying, reason)
 		done()
@@ -35,9 +36,10 @@ func stopDriver(ctx context.Context, addr, reason string) (number uint64, durabl
 				return number, durable, nil
 			}
 		}
-		if time.Since(begun) >= stopWithin || ctx.Err() != nil {
+		if tries > 1 && time.Since(begun) >= stopWithin || ctx.Err() != nil { // a machine that stood may have used up the time
 			return 0, false, err
 		}
+		time.Sleep(stopRetry)
 	}
 }
 
