@@ -45,8 +45,15 @@ func (l *eventLog) from(seq uint64) (events []*contractv1.Event, changed <-chan 
 	return slices.Clone(l.events[seq-1:]), l.changed, final
 }
 
-// follow yields the events from seq on until the final one, the end of ctx or of the robot. From beyond the final one
-// there is nothing to wait for.
+// next is the number of the event that comes next, or would: the highest from which a reader can go on.
+func (l *eventLog) next() uint64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return uint64(len(l.events)) + 1
+}
+
+// follow yields the events from seq on, which is at most the next, until the final one, the end of ctx or of the robot. Behind
+// the final one there is nothing to wait for.
 func (l *eventLog) follow(ctx context.Context, closed <-chan struct{}, seq uint64) iter.Seq2[*contractv1.Event, error] {
 	return func(yield func(*contractv1.Event, error) bool) {
 		for over := false; ; {

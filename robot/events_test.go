@@ -3,6 +3,7 @@ package robot_test
 import (
 	"context"
 	"errors"
+	"math"
 	"strconv"
 	"testing"
 	"testing/synctest"
@@ -24,11 +25,11 @@ func (r *rig) from(ctx context.Context, id string, seq uint64) (seqs string, err
 }
 
 // TestEventStreams: from any cursor exactly what comes from there on, to any number of readers, during the mission and
-// after it; from beyond the end nothing is waited for.
+// after it; one behind the end nothing is waited for.
 //
 // Verifies: P22
 func TestEventStreams(t *testing.T) {
-	want := map[uint64]string{0: "1 2 3 4 5 ", 1: "1 2 3 4 5 ", 3: "3 4 5 ", 5: "5 ", 6: "", 1 << 63: ""}
+	want := map[uint64]string{0: "1 2 3 4 5 ", 1: "1 2 3 4 5 ", 3: "3 4 5 ", 4: "4 5 "}
 	run(t, set{}, func(t *testing.T, r *rig) {
 		type read struct {
 			seqs string
@@ -52,10 +53,41 @@ func TestEventStreams(t *testing.T) {
 				}
 			}
 		}
+		want[5], want[6] = "5 ", ""
 		for seq, want := range want {
 			if got, err := r.from(t.Context(), "m1", seq); got != want || err != nil {
 				t.Errorf("after, from %d: %q, %v", seq, got, err)
 			}
+		}
+	})
+}
+
+// TestNoEventsFromNowhere: a reader that goes on from a number that nobody can have come to is refused at once, while the
+// mission moves and after it, with the highest number that it may go on from.
+//
+// Verifies: T61
+func TestNoEventsFromNowhere(t *testing.T) {
+	run(t, set{}, func(t *testing.T, r *rig) {
+		refused := func(when string, from, next uint64) {
+			seqs, err := r.from(t.Context(), "m1", from)
+			var l reject.List
+			want := [3]string{"from_seq", strconv.FormatUint(from, 10), strconv.FormatUint(next, 10)}
+			if !errors.As(err, &l) || len(l) != 1 || l[0].Code != reject.OutOfRange || [3]string{l[0].Field, l[0].Got, l[0].Limit} != want || seqs != "" {
+				t.Errorf("%s, from %d: %q, %v", when, from, seqs, err)
+			}
+		}
+		followed, resume := r.midway(10, slowly, "")
+		var during []<-chan bool
+		for _, from := range []uint64{5, 6, 50, 1 << 63, math.MaxUint64} {
+			during = append(during, later(func() bool { refused("during", from, 4); return true }))
+		}
+		resume()
+		for _, reader := range during {
+			<-reader
+		}
+		<-followed
+		for _, from := range []uint64{7, 100, 1 << 63, math.MaxUint64} {
+			refused("after", from, 6)
 		}
 	})
 }

@@ -1,6 +1,7 @@
 package robot_test
 
 import (
+	"errors"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -70,6 +71,8 @@ func TestStopUnconfirmed(t *testing.T) {
 				}
 				if name != "close" {
 					r.is(task, contractv1.TaskState_STOPPED)
+				} else if e := new(robot.EndError); !errors.As(r.close(), &e) || !e.NotStill || e.Halt != nil || e.Close != nil {
+					t.Errorf("it ended with %+v", e)
 				}
 			})
 		})

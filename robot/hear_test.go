@@ -25,6 +25,7 @@ type balky struct {
 	asked  int
 	repeat bool // every refused setpoint was the first of the motion
 	first  []float64
+	says   func() reject.Rejection // what a setpoint is refused with; nil: the latch file is being written
 }
 
 func (b *balky) Send(s body.Setpoint) (body.Sent, error) {
@@ -37,9 +38,21 @@ func (b *balky) Send(s body.Setpoint) (body.Sent, error) {
 	for i, q := range s.PositionsRad {
 		b.repeat = b.repeat && q == b.first[i]
 	}
+	if b.says != nil {
+		return body.Sent{}, b.says()
+	}
+	return body.Sent{}, latchFileLate()
+}
+
+func latchFileLate() reject.Rejection {
 	r := reject.New(reject.NotPermitted, "the latch file is still being written").By("latch_file").In("driver")
 	r.Retry = reject.Later
-	return body.Sent{}, r
+	return r
+}
+
+// sleepy is what a driver says that slept and wants to be looked at first.
+func sleepy() reject.Rejection {
+	return reject.New(reject.StaleFact, "the driver slept through a silence").In("driver")
 }
 
 var errSilent = errors.New("test: no answer")
@@ -82,21 +95,25 @@ func balkySet(b **balky, prepare func(*balky)) set {
 // A driver that asks for the first setpoint a little later is asked again, with the same one; the mission begins then. One
 // that does not take it within half a second has refused it, as one that says so in the middle of a motion has.
 //
-// Verifies: D11, K138
+// Verifies: D11, K138, T65
 func TestAMotionBeginsWhenItsDriverDoes(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		refused int64
 		midway  bool
 		want    string
+		says    func() reject.Rejection
 	}{
-		{"ten ticks", 10, false, "VERIFIED"},
-		{"for ever", 1 << 30, false, "ABORTED(fault)"},
-		{"in the middle", 1, true, "ABORTED(fault)"},
+		{"ten ticks", 10, false, "VERIFIED", latchFileLate},
+		{"for ever", 1 << 30, false, "ABORTED(fault)", latchFileLate},
+		{"in the middle", 1, true, "ABORTED(fault)", latchFileLate},
+		{"a driver that slept, ten ticks", 10, false, "VERIFIED", sleepy},
+		{"a driver that slept, for ever", 1 << 30, false, "ABORTED(fault)", sleepy},
+		{"a driver that slept, in the middle", 1, true, "ABORTED(fault)", sleepy},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var b *balky
-			run(t, balkySet(&b, func(*balky) {}), func(t *testing.T, r *rig) {
+			run(t, balkySet(&b, func(b *balky) { b.says = c.says }), func(t *testing.T, r *rig) {
 				before := r.sent()
 				if !c.midway {
 					b.later.Store(c.refused)
@@ -114,6 +131,37 @@ func TestAMotionBeginsWhenItsDriverDoes(t *testing.T) {
 				}
 				if c.refused == 1<<30 && r.sent() > before {
 					t.Error("and it moved")
+				}
+			})
+		})
+	}
+}
+
+// Whatever else a driver refuses the first setpoint with ends the mission, also where it says that the same may pass later.
+//
+// Verifies: T66
+func TestOtherRefusalsOfTheFirstSetpointAreFinal(t *testing.T) {
+	spoiled := func(r reject.Rejection, spoil func(*reject.Rejection)) func() reject.Rejection {
+		spoil(&r)
+		return func() reject.Rejection { return r }
+	}
+	for name, says := range map[string]func() reject.Rejection{
+		"overloaded":                            spoiled(reject.New(reject.Overloaded, "too much").In("driver"), func(r *reject.Rejection) { r.Retry, r.AfterMS = reject.Later, 20 }),
+		"busy":                                  spoiled(reject.New(reject.Busy, "it parks").In("driver"), func(r *reject.Rejection) { r.Retry = reject.Later }),
+		"no record":                             spoiled(reject.New(reject.AuditUnavailable, "no disk").In("driver"), func(r *reject.Rejection) { r.Retry = reject.Later }),
+		"another rule":                          spoiled(latchFileLate(), func(r *reject.Rejection) { r.Rule = "ending" }),
+		"stale, but not the driver":             spoiled(sleepy(), func(r *reject.Rejection) { r.Field = "tip" }),
+		"the latch file, of another field":      spoiled(latchFileLate(), func(r *reject.Rejection) { r.Field = "stop" }),
+		"the latch file, and never otherwise":   spoiled(latchFileLate(), func(r *reject.Rejection) { r.Retry = reject.Never }),
+		"a driver that slept, for the operator": spoiled(sleepy(), func(r *reject.Rejection) { r.Retry = reject.AfterOperator }),
+	} {
+		t.Run(name, func(t *testing.T) {
+			var b *balky
+			run(t, balkySet(&b, func(b *balky) { b.says = says }), func(t *testing.T, r *rig) {
+				b.later.Store(1)
+				r.accepted("m1", "move_to", there, "")
+				if e := r.ends("m1", "ABORTED(fault)"); b.asked != 1 || e.GetFailure().GetDriverError() == "" {
+					t.Errorf("asked %d times: %v", b.asked, e)
 				}
 			})
 		})

@@ -3,8 +3,6 @@ package robot
 import (
 	"context"
 	"errors"
-	"strconv"
-	"strings"
 	"time"
 
 	"interlock/body"
@@ -14,9 +12,6 @@ import (
 	"interlock/transport"
 	"interlock/units"
 )
-
-// maxHolder is the longest name of a lease's holder, in bytes.
-const maxHolder = 64
 
 // leases is who may move which resource. A brain that keeps a session acquires one and renews it; without one the robot
 // holds the resource for the mission, and anybody may start the next. A person who took the robot holds all of it.
@@ -61,9 +56,33 @@ func (h *held) message(resource string, now units.Instant) *contractv1.Lease {
 // busy names who holds the resource, and when the lease ends if it is not renewed.
 func (h *held) busy(resource string, now units.Instant) reject.Rejection {
 	by := h.Holder(now)
-	r := reject.New(reject.Busy, "the "+resource+" is held by "+by).By("lease").In("holds").Saw(quoted(by), "", "")
+	r := reject.New(reject.Busy, "the "+resource+" is held by "+quoted(by)).By("lease").In("holds").Saw(quoted(by), "", "")
 	r.Retry, r.AfterMS = reject.Later, int(h.Until().Sub(now).Milliseconds())+1
 	return r
+}
+
+// holderOf names who holds what the mission moves: the person who took the robot, the holder of its lease, and for a mission
+// without one the mission itself, for which the robot holds it.
+func (r *Robot) holderOf(m *motion) string {
+	if r.leases.taker != "" {
+		return r.leases.taker
+	}
+	for _, h := range r.leases.of {
+		if m.epoch != 0 && h.Epoch() == m.epoch {
+			return h.holder
+		}
+	}
+	return m.id
+}
+
+// movedBy refuses what needs the robot while a mission moves it: it names the holder, and says which mission.
+func (r *Robot) movedBy(m *motion) reject.Rejection {
+	by := r.holderOf(m)
+	says := "mission " + quoted(m.id) + " is moving"
+	if by != m.id {
+		says += ", and " + quoted(by) + " holds the robot"
+	}
+	return reject.New(reject.Busy, says).Saw(jsonText(by), "", "")
 }
 
 // shows refuses a lease that is not the one granted to this caller. An older renewal of it shows the same grant: the reply
@@ -121,26 +140,22 @@ func (r *Robot) mayHold(holds []string, shown *contractv1.Lease, principal strin
 
 // takenIn refuses what needs the robot that a person took. Only a person gives it back.
 func (ls *leases) takenIn(field string) reject.Rejection {
-	busy := reject.New(reject.Busy, "a person has taken the robot: "+ls.taker).By("taken").In(field).Saw(quoted(ls.taker), "", "")
+	busy := reject.New(reject.Busy, "a person has taken the robot: "+quoted(ls.taker)).By("taken").In(field).Saw(quoted(ls.taker), "", "")
 	busy.Retry = reject.AfterOperator
 	return busy
 }
 
-// AcquireLease implements transport.Server. While something moves without a lease the resource is BUSY with that mission.
+// AcquireLease implements transport.Server. While something moves the resource is BUSY, whether there is a lease or not.
 func (r *Robot) AcquireLease(ctx context.Context, q *contractv1.AcquireLeaseRequest) (*contractv1.LeaseReply, error) {
 	principal := transport.PrincipalOf(ctx)
 	return aside(ctx, r, func() *contractv1.LeaseReply {
 		h, l := r.resource(q.GetResource(), "resource")
-		if n := len(q.GetHolder()); n == 0 {
-			l = append(l, missing("holder", "")...)
-		} else if n > maxHolder || strings.ContainsFunc(q.GetHolder(), unprintable) {
-			l = append(l, reject.New(reject.OutOfRange, "a holder has a name of 1 to 64 printable ASCII characters").In("holder").Saw(quoted(q.GetHolder()), strconv.Itoa(maxHolder), ""))
-		}
-		if m := r.busy(); len(l) == 0 && m != nil {
-			l = append(l, reject.New(reject.Busy, "mission "+m.id+" is moving").In("resource").Saw(quoted(m.id), "", ""))
-		}
+		l = append(l, holderName(q.GetHolder())...)
 		if len(l) == 0 && r.leases.taker != "" {
 			l = append(l, r.leases.takenIn("resource"))
+		}
+		if m := r.busy(); len(l) == 0 && m != nil {
+			l = append(l, r.movedBy(m).In("resource"))
 		}
 		if full := r.mayNote(principal); len(l) == 0 && full != nil {
 			l = append(l, *full)
@@ -202,8 +217,6 @@ func (r *Robot) endLease(h *held) {
 		r.step(m, mission.LeaseLost{At: r.now()})
 	}
 }
-
-func unprintable(c rune) bool { return c < ' ' || c > '~' }
 
 // resource finds the resource that the field of a request names.
 func (r *Robot) resource(name, field string) (*held, reject.List) {

@@ -1,7 +1,10 @@
 package robot_test
 
 import (
+	"os"
+	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -74,7 +77,7 @@ func TestReleaseEndsWhatMoves(t *testing.T) {
 		followed, resume := r.midway(20, there, "")
 		busy := later(func() *contractv1.LeaseReply { return r.acquire("brain") })
 		resume()
-		if rs := (<-busy).GetRejections(); codesOf(rs) != "BUSY" || rs[0].GetGot() != `"m1"` {
+		if rs := (<-busy).GetRejections(); codesOf(rs) != "BUSY" || rs[0].GetGot() != `"m1"` || rs[0].GetField() != "resource" {
 			t.Errorf("the arm was given while a mission moved it: %v", rs)
 		}
 		<-followed
@@ -145,4 +148,41 @@ func TestOneOfManyHoldsTheArm(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestALeaseThatLapsesTakesWhatWasAllowedWithIt: what waited for a person under a lease, and what a person allowed under it,
+// is gone as soon as the lease lapses, and on record as withdrawn.
+//
+// Verifies: T69
+func TestALeaseThatLapsesTakesWhatWasAllowedWithIt(t *testing.T) {
+	for name, allowed := range map[string]bool{"waiting": false, "allowed": true} {
+		dir := folder(t)
+		recorded(t, dir, asked(), func(t *testing.T, r *rig, _ *kept) {
+			l := r.lease("brain")
+			r.refused(request("m0", "move_to", moveTo(20, 5, 4), ""), "BUSY") // without the lease nobody asks
+			r.refused(under(l, request("m1", "move_to", moveTo(20, 5, 4), "")), "NEEDS_APPROVAL")
+			if allowed {
+				r.approve()
+			}
+			check(t, r.guard.Advance(units.LeaseTTL-units.RobotTick))
+			if r.observe(); len(r.pending()) != 1 {
+				t.Fatalf("%s: %d acts before the lease lapsed", name, len(r.pending()))
+			}
+			check(t, r.guard.Advance(units.RobotTick))
+			if r.observe(); len(r.pending()) > 0 {
+				t.Errorf("%s: %v", name, r.pending())
+			}
+		})
+		withdrawn := 0
+		files, err := filepath.Glob(filepath.Join(dir, "*"))
+		check(t, err)
+		for _, f := range files {
+			text, err := os.ReadFile(f)
+			check(t, err)
+			withdrawn += strings.Count(string(text), `"WITHDRAWN"`)
+		}
+		if withdrawn != 1 {
+			t.Errorf("%s: %d withdrawals are on record", name, withdrawn)
+		}
+	}
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"interlock/robot/mission"
 	"interlock/units"
 )
 
@@ -126,21 +125,6 @@ func (r *Robot) tick(ctx context.Context) {
 	if more := time.Since(begun) - units.RobotTick; err != nil && r.cfg.Beat > 0 && more > 0 {
 		r.senses.pass(more) // what is asked of a driver that does not answer takes its time, and a halt is given up by it
 	}
-}
-
-// giveUp ends the mission that still moves when the robot is asked to end: halt, and its last word once standstill was
-// measured or was not measured in time.
-func (r *Robot) giveUp(ctx context.Context) error {
-	if m := r.active; m != nil {
-		r.step(m, mission.LeaseLost{At: r.now()})
-		for range units.StopUnconfirmed/units.RobotTick + 1 {
-			if r.active == nil {
-				break
-			}
-			r.tick(ctx)
-		}
-	}
-	return r.cfg.Body.Halt()
 }
 
 // look reads the driver, and writes down what is owed to the record. A stop that came since a task was opened ends the task, also

@@ -2,6 +2,7 @@ package robot
 
 import (
 	"errors"
+	"strconv"
 	"time"
 
 	"interlock/body"
@@ -38,13 +39,14 @@ type motion struct {
 	result   verify.Result
 	broken   *verify.Violation // the invariant that ended it
 	trouble  string            // the driver's last error, for the failure record
+	refusal  *reject.Rejection // of the setpoint that ended it, if one was refused
 }
 
 // begin makes a mission of a cleared call and starts it. There is one mover: whatever a contract says about resources,
 // a second motion is refused.
 func (r *Robot) begin(m *motion) reject.List {
 	if r.active != nil {
-		return reject.List{reject.New(reject.Busy, "mission "+r.active.id+" is moving").In("holds").Saw(quoted(r.active.id), "", "")}
+		return reject.List{r.movedBy(r.active).In("holds")}
 	}
 	c := m.cleared.Capability()
 	policy := mission.Policy{
@@ -167,7 +169,7 @@ func (r *Robot) sendNext() {
 	var refusal reject.Rejection
 	switch {
 	case errors.As(err, &refusal):
-		m.trouble = err.Error()
+		m.trouble, m.refusal = err.Error(), &refusal
 		r.step(m, mission.SetpointRefused{At: r.now(), Code: refusal.Code})
 		return
 	case err != nil:
@@ -184,7 +186,7 @@ func (r *Robot) sendNext() {
 		return
 	case err != nil:
 		m.trouble = err.Error()
-		r.step(m, r.refusedSetpoint(err))
+		r.setpointRefused(m, err)
 		return
 	}
 	if m.state.Status == mission.Accepted {
@@ -195,19 +197,34 @@ func (r *Robot) sendNext() {
 	m.ended = done
 }
 
-// refusedSetpoint tells a refusal of the driver from a lease that was lost and a driver that does not answer. Behind one that
-// is stopped stands a stop with a number: the driver is asked which, since that is what a person resets.
-func (r *Robot) refusedSetpoint(err error) mission.Event {
+// setpointRefused tells a refusal of the driver from a lease that was lost and a driver that does not answer. A refusal is often
+// only what follows from something else, so the driver is read first: behind one that is stopped stands a stop with a number,
+// which is what a person resets, and behind others a body that does not answer or that has told nothing new for long.
+func (r *Robot) setpointRefused(m *motion, err error) {
 	var refusal reject.Rejection
 	switch {
 	case leaseLost(err):
-		return mission.LeaseLost{At: r.now()}
+		r.step(m, mission.LeaseLost{At: r.now()})
+		return
 	case !errors.As(err, &refusal):
-		return mission.Fault{At: r.now(), Code: "driver_lost", Detail: err.Error()}
-	case refusal.Code == reject.Stopped && r.look() == nil && r.senses.last.Latch.Number > 0:
-		return mission.Stop{At: r.now(), Number: r.senses.last.Latch.Number}
+		r.step(m, mission.Fault{At: r.now(), Code: "driver_lost", Detail: err.Error()})
+		return
 	}
-	return mission.SetpointRefused{At: r.now(), Code: refusal.Code}
+	m.refusal = &refusal
+	unread := r.look()
+	switch latch := r.senses.last.Latch; {
+	case r.active != m: // a lease that lapsed meanwhile ended it
+	case leaseLost(unread):
+		r.step(m, mission.LeaseLost{At: r.now()})
+	case refusal.Code == reject.Stopped && unread == nil && latch.Number > 0:
+		r.step(m, mission.Stop{At: r.now(), Number: latch.Number})
+	default:
+		r.stepFaults(m, unread)
+		if late := r.senses.standing(); refusal.Field == "expires" && late >= units.Beat {
+			r.step(m, mission.Fault{At: r.now(), Code: "stale_reading", Detail: "the driver's clock has stood still for " + strconv.FormatInt(late.Milliseconds(), 10) + " ms"})
+		}
+		r.step(m, mission.SetpointRefused{At: r.now(), Code: refusal.Code})
+	}
 }
 
 // beginWithin is how long a mission may wait for its driver to take the first setpoint. What it was judged on is older by that:

@@ -58,10 +58,15 @@ func (p person) ListPending(ctx context.Context, _ *contractv1.ListPendingReques
 	})
 }
 
+// actOf refuses an act of nobody, or under a name that cannot be shown to others, and one that lacks something else.
+func actOf(by string, others ...string) reject.List {
+	return append(missing(append(others, "by", by)...), printable("by", by)...)
+}
+
 // Approve implements operator.Person.
 func (p person) Approve(ctx context.Context, q *contractv1.ApproveRequest) (*contractv1.Pending, error) {
 	return decide(ctx, p, func() (*contractv1.Pending, reject.List) {
-		if l := missing("hash", q.GetHash(), "displayed", q.GetDisplayed(), "by", q.GetBy()); len(l) > 0 {
+		if l := actOf(q.GetBy(), "hash", q.GetHash(), "displayed", q.GetDisplayed()); len(l) > 0 {
 			return nil, l
 		}
 		return p.onDesk(contractv1.ApprovalChange_APPROVED, q.GetBy(), func(d *operator.Desk) (*contractv1.Pending, *reject.Rejection) {
@@ -73,7 +78,7 @@ func (p person) Approve(ctx context.Context, q *contractv1.ApproveRequest) (*con
 // Deny implements operator.Person.
 func (p person) Deny(ctx context.Context, q *contractv1.DenyRequest) (*contractv1.Pending, error) {
 	return decide(ctx, p, func() (*contractv1.Pending, reject.List) {
-		if l := missing("hash", q.GetHash(), "by", q.GetBy()); len(l) > 0 {
+		if l := actOf(q.GetBy(), "hash", q.GetHash()); len(l) > 0 {
 			return nil, l
 		}
 		return p.onDesk(contractv1.ApprovalChange_DENIED, q.GetBy(), func(d *operator.Desk) (*contractv1.Pending, *reject.Rejection) {
@@ -100,7 +105,7 @@ func (p person) onDesk(kind contractv1.ApprovalChange_Kind, by string, f func(*o
 // themselves who is at the robot.
 func (p person) Take(ctx context.Context, q *contractv1.TakeRequest) (*contractv1.TakeReply, error) {
 	return decide(ctx, p, func() (*contractv1.TakeReply, reject.List) {
-		if l := missing("by", q.GetBy()); len(l) > 0 {
+		if l := actOf(q.GetBy()); len(l) > 0 {
 			return nil, l
 		}
 		if len(q.GetBy()) > maxHolder {
@@ -143,7 +148,7 @@ func (r *Robot) take(by string) *contractv1.TakeReply {
 func (p person) GiveBack(ctx context.Context, q *contractv1.GiveBackRequest) (*contractv1.TakeReply, error) {
 	return decide(ctx, p, func() (*contractv1.TakeReply, reject.List) {
 		ls := &p.robot.leases
-		if l := missing("by", q.GetBy()); len(l) > 0 {
+		if l := actOf(q.GetBy()); len(l) > 0 {
 			return nil, l
 		}
 		if ls.taker == "" || q.GetEpoch() != ls.taken {
@@ -161,7 +166,7 @@ func (p person) GiveBack(ctx context.Context, q *contractv1.GiveBackRequest) (*c
 // Resolve implements operator.Person. The state stays what was measured.
 func (p person) Resolve(ctx context.Context, q *contractv1.ResolveRequest) (*contractv1.Task, error) {
 	return decide(ctx, p, func() (*contractv1.Task, reject.List) {
-		if l := missing("task_id", q.GetTaskId(), "by", q.GetBy()); len(l) > 0 {
+		if l := actOf(q.GetBy(), "task_id", q.GetTaskId()); len(l) > 0 {
 			return nil, l
 		}
 		request := p.robot.tasks.known[q.GetTaskId()]

@@ -39,6 +39,10 @@ func (r *Robot) failure(m *motion, f mission.Record) *world.FailureRecord {
 	if f.Kind == mission.RecordUnverified {
 		record.ReplanReason = "not measured: " + list(slices.Concat(m.result.Unclear, m.result.Missing))
 	}
+	if no := m.refusal; no != nil && f.Reason == mission.ReasonFault && f.Detail == string(no.Code) {
+		record.ReplanReason += ": " + no.Says
+		record.Source, record.ObservedValue, record.Unit, record.Tolerance = "driver", no.Got, no.Unit, no.Limit
+	}
 	if v := m.broken; v != nil {
 		record.ViolatedPostcondition, record.ReplanReason = v.Rule, v.Says
 		record.Expected, record.ObservedValue, record.Unit, record.Tolerance = v.Cause.Text, v.Cause.Got, v.Cause.Unit, v.Cause.Limit

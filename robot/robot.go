@@ -106,13 +106,13 @@ func New(cfg Config) (*Robot, error) {
 }
 
 // Run opens the body and serves until ctx ends. Then it halts, waits for standstill at most as long as a stop may take
-// to be confirmed, and closes the body. It is called once.
+// to be confirmed, and closes the body; what of that its driver did not answer is an *EndError. It is called once.
 func (r *Robot) Run(ctx context.Context) (err error) {
 	defer func() { r.seen.Store(nil); close(r.closed) }()
 	if err := r.cfg.Body.Open(); err != nil {
 		return fmt.Errorf("open driver: %w", err)
 	}
-	defer func() { err = errors.Join(err, r.cfg.Body.Close()) }()
+	defer func() { err = closed(err, r.cfg.Body.Close()) }()
 	if err := r.firstLook(ctx); err != nil {
 		return fmt.Errorf("first observation: %w", err)
 	}
@@ -120,12 +120,7 @@ func (r *Robot) Run(ctx context.Context) (err error) {
 	for ctx.Err() == nil {
 		r.turn(ctx)
 	}
-	err = r.giveUp(context.WithoutCancel(ctx))
-	if r.record.journal != nil {
-		r.catchUp()
-	}
-	r.note(&contractv1.AuditRecord{What: &contractv1.AuditRecord_Closed{Closed: &contractv1.Closed{}}})
-	return err
+	return r.end(context.WithoutCancel(ctx))
 }
 
 // now is the robot's own time, on the driver's clock.
@@ -138,7 +133,7 @@ func (r *Robot) standing() gate.Standing {
 	last := &r.senses.last
 	st := gate.Standing{Stopped: last.Latch.Stopped, StopNumber: last.Latch.Number, StartRad: last.GoalRad}
 	if m := r.busy(); m != nil {
-		st.BusyWith = m.id
+		st.BusyWith, st.BusyHolder = m.id, r.holderOf(m)
 	}
 	return st
 }

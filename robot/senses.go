@@ -25,6 +25,7 @@ type senses struct {
 	readAt   time.Duration   // elapsed when the driver's clock last moved on
 	sourceAt units.Instant   // the newest time of any source
 	aliveAt  time.Duration   // elapsed when sourceAt last moved on
+	aliveOn  units.Instant   // the driver's clock then
 }
 
 // tick lets the time of one robot tick pass.
@@ -41,7 +42,7 @@ func (s *senses) take(c *contract.Contract, o body.Observation) {
 		s.readAt = s.elapsed
 	}
 	if at := newest(&o); at.After(s.sourceAt) {
-		s.sourceAt, s.aliveAt = at, s.elapsed
+		s.sourceAt, s.aliveAt, s.aliveOn = at, s.elapsed, o.At
 	}
 	s.last = o
 	s.follow()
@@ -62,8 +63,14 @@ func newest(o *body.Observation) units.Instant {
 	return at
 }
 
-// silence is how long no source has told a newer time.
-func (s *senses) silence() time.Duration { return s.elapsed - s.aliveAt }
+// silence is how long no source has told a newer time: by what was paced, or by the driver's clock where that went on for
+// longer, since a driver that is slow to answer makes ticks long.
+func (s *senses) silence() time.Duration {
+	return max(s.elapsed-s.aliveAt, s.last.At.Sub(s.aliveOn))
+}
+
+// standing is how long the driver's clock has told no newer time.
+func (s *senses) standing() time.Duration { return s.elapsed - s.readAt }
 
 // still reports whether standstill is measured, by sources that are alive.
 func (s *senses) still() bool { return s.last.Standstill && s.silence() < units.Silence }
@@ -79,8 +86,8 @@ func (s *senses) tickEvent() mission.Tick {
 	}
 }
 
-// faults lists what is wrong with the driver now. unread is why it could not be paced or read; its last words about
-// itself are old then.
+// faults lists what is wrong with the driver now, what says most first. unread is why it could not be paced or read; its last
+// words about itself are old then.
 func (s *senses) faults(unread error) (found []mission.Fault) {
 	fault := func(code, detail string) {
 		found = append(found, mission.Fault{At: s.clock, Code: code, Detail: detail})
@@ -88,21 +95,18 @@ func (s *senses) faults(unread error) (found []mission.Fault) {
 	if unread != nil {
 		fault("driver_lost", unread.Error())
 	}
-	if age := s.silence(); age >= units.Silence {
-		fault("stale_reading", "no reading has had a newer time for "+strconv.FormatInt(age.Milliseconds(), 10)+" ms")
-	}
-	if unread != nil {
-		return found
-	}
 	health := s.last.Health
-	if health.FaultCode != "" {
+	if unread == nil && !health.BusOK { // of a body that does not answer nothing else is known
+		fault("bus_dead", "")
+	}
+	if unread == nil && health.FaultCode != "" {
 		fault(hazard(health.FaultCode))
 	}
-	if !health.TorqueOn {
+	if unread == nil && !health.TorqueOn {
 		fault("torque_off", "")
 	}
-	if !health.BusOK {
-		fault("bus_dead", "")
+	if age := s.silence(); age >= units.Silence {
+		fault("stale_reading", "no reading has had a newer time for "+strconv.FormatInt(age.Milliseconds(), 10)+" ms")
 	}
 	return found
 }

@@ -122,6 +122,9 @@ func (r *Robot) open(q *contractv1.OpenTaskRequest, principal string) (*request,
 			return nil, reject.List{reject.New(reject.TooLarge, "a request is shorter than that").In(field).Saw(strconv.Itoa(n), strconv.Itoa(maxWords), "bytes")}
 		}
 	}
+	if l := printableObjects(q); len(l) > 0 {
+		return nil, l
+	}
 	if full := r.mayNote(principal); full != nil {
 		return nil, reject.List{*full}
 	}
@@ -148,7 +151,7 @@ func (r *Robot) open(q *contractv1.OpenTaskRequest, principal string) (*request,
 // othersHold refuses a task while another caller holds the robot: it would close that caller's task between two motions.
 func (r *Robot) othersHold(principal string) *reject.Rejection {
 	if m := r.busy(); m != nil && m.principal != principal {
-		busy := reject.New(reject.Busy, "the robot moves for another caller").By("principal").In("task_id")
+		busy := r.movedBy(m).By("principal").In("task_id")
 		return &busy
 	}
 	for resource, h := range r.leases.of {
@@ -239,17 +242,21 @@ func (r *Robot) observation() *contractv1.Observation {
 	return o
 }
 
-// Events implements transport.Server. A mission that is not known is an error, a reject.List.
+// Events implements transport.Server. A mission that is not known is an error, a reject.List, and so is a number that no reader
+// can have come to. One behind the final event there is nothing more, and the stream is empty.
 func (r *Robot) Events(ctx context.Context, q *contractv1.EventsRequest) iter.Seq2[*contractv1.Event, error] {
 	type answer struct {
 		log *eventLog
 		err error
 	}
-	principal := transport.PrincipalOf(ctx)
+	principal, from := transport.PrincipalOf(ctx), max(1, q.GetFromSeq())
 	a, err := aside(ctx, r, func() answer {
 		m, l := r.missions.find(q.GetMissionId(), principal)
 		if m == nil {
 			return answer{err: l}
+		}
+		if next := m.log.next(); from > next {
+			return answer{err: reject.List{beyond(from, next)}}
 		}
 		return answer{log: m.log}
 	})
@@ -259,7 +266,14 @@ func (r *Robot) Events(ctx context.Context, q *contractv1.EventsRequest) iter.Se
 	if err != nil {
 		return func(yield func(*contractv1.Event, error) bool) { yield(nil, err) }
 	}
-	return a.log.follow(ctx, r.closed, max(1, q.GetFromSeq()))
+	return a.log.follow(ctx, r.closed, from)
+}
+
+// beyond refuses a number to go on from that leaves out what has not happened yet: next is the highest there is.
+func beyond(from, next uint64) reject.Rejection {
+	got, limit := strconv.FormatUint(from, 10), strconv.FormatUint(next, 10)
+	return reject.New(reject.OutOfRange, "of this mission there are "+strconv.FormatUint(next-1, 10)+" events; a reader goes on from "+limit+" at most").
+		In("from_seq").Saw(got, limit, "")
 }
 
 // Claim implements transport.Server. The goal is measured now, whatever is claimed, or once the task's mission that

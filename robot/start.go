@@ -81,7 +81,7 @@ func (r *Robot) start(s *starting) {
 		l = append(l, conflicting(id))
 	}
 	if r.record.untaken[id] {
-		l = append(l, reject.New(reject.Conflict, "an earlier intent of mission "+id+" is not taken back on record; use another id").By("void").In("mission_id"))
+		l = append(l, reject.New(reject.Conflict, "an earlier intent of mission "+quoted(id)+" is not taken back on record; use another id").By("void").In("mission_id"))
 	}
 	request, unknown := r.requestOf(s.asked, s.principal)
 	s.request = request
@@ -108,7 +108,7 @@ func (r *Robot) start(s *starting) {
 }
 
 func conflicting(id string) reject.Rejection {
-	return reject.New(reject.Conflict, "mission "+id+" was started with another capability, task or arguments, or by another caller").In("mission_id")
+	return reject.New(reject.Conflict, "mission "+quoted(id)+" was started with another capability, task or arguments, or by another caller").In("mission_id")
 }
 
 // intentOf is what is written down before anything moves.
@@ -161,14 +161,14 @@ func (r *Robot) overtaken(in *intent, failed error) reject.List {
 	case failed != nil:
 		no = unavailable(failed)
 	case in.cancelled:
-		no = reject.New(reject.Conflict, "mission "+id+" was cancelled before it began").By("cancelled").In("mission_id")
+		no = reject.New(reject.Conflict, "mission "+quoted(id)+" was cancelled before it began").By("cancelled").In("mission_id")
 	case r.record.journal == nil:
 		return nil
 	case r.look() == nil && r.senses.last.Latch.Number != in.motion.cleared.StopNumber():
-		no = reject.New(reject.Stopped, "a stop came before mission "+id+" began").By("overtaken").In("mission_id")
+		no = reject.New(reject.Stopped, "a stop came before mission "+quoted(id)+" began").By("overtaken").In("mission_id")
 		no.Retry = reject.AsChanged // under another id, if it is still wanted
 	case in.deserted():
-		no = reject.New(reject.Conflict, "nobody waits for mission "+id+" any more").By("deserted").In("mission_id")
+		no = reject.New(reject.Conflict, "nobody waits for mission "+quoted(id)+" any more").By("deserted").In("mission_id")
 	case r.now().Sub(in.since) > intentWithin:
 		no = unavailable(errors.New("the intent took too long to be written"))
 	default:
@@ -251,6 +251,7 @@ func (r *Robot) requestOf(q *contractv1.StartRequest, principal string) (request
 	if n := len(q.GetMissionId()); n > maxID {
 		l = append(l, reject.New(reject.TooLarge, "the mission id is too long").In("mission_id").Saw(strconv.Itoa(n), strconv.Itoa(maxID), "bytes"))
 	}
+	l = append(l, printable("mission_id", q.GetMissionId())...)
 	if q.GetTaskId() == "" {
 		return nil, l
 	}

@@ -31,6 +31,9 @@ func reasonFor(capability string, l reject.List) string {
 	if len(l) == 0 {
 		return ""
 	}
+	if strings.ContainsFunc(capability, unprintable) {
+		capability = quoted(capability)
+	}
 	if l[0].Code == reject.UnknownCapability {
 		return "rejected_unknown_capability:" + capability
 	}

@@ -34,7 +34,9 @@ type Client interface {
 	Cancel(context.Context, *contractv1.CancelRequest) (*contractv1.CancelAck, error)
 	// Observe returns what is known now.
 	Observe(context.Context, *contractv1.ObserveRequest) (*contractv1.Observation, error)
-	// Events streams a mission's events from a sequence number on. It ends after the final event or with ctx.
+	// Events streams a mission's events from a sequence number on. It ends after the final event, without an error; from one
+	// behind that there are none. From further on, also of a mission that goes on, it is OUT_OF_RANGE in from_seq, whose limit
+	// is the highest number to go on from. Any other end is an error, also one that looks like an end of the events.
 	Events(context.Context, *contractv1.EventsRequest) iter.Seq2[*contractv1.Event, error]
 	// Claim writes what the brain says about a task beside the measured verdict, and closes it.
 	Claim(context.Context, *contractv1.ClaimRequest) (*contractv1.Task, error)

@@ -557,12 +557,13 @@ func (x *FactDecl) GetMaxAgeMs() int64 {
 
 // StartRequest asks for one mission. The caller chooses the id; the same id and body again is the same mission.
 type StartRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	MissionId     string                 `protobuf:"bytes,1,opt,name=mission_id,json=missionId,proto3" json:"mission_id,omitempty"`
-	Capability    string                 `protobuf:"bytes,2,opt,name=capability,proto3" json:"capability,omitempty"`
-	ArgsJson      []byte                 `protobuf:"bytes,3,opt,name=args_json,json=argsJson,proto3" json:"args_json,omitempty"` // exactly as the caller wrote them; the gate decodes them strictly
-	TaskId        string                 `protobuf:"bytes,4,opt,name=task_id,json=taskId,proto3" json:"task_id,omitempty"`       // the task it serves; empty: none
-	Lease         *Lease                 `protobuf:"bytes,5,opt,name=lease,proto3" json:"lease,omitempty"`
+	state     protoimpl.MessageState `protogen:"open.v1"`
+	MissionId string                 `protobuf:"bytes,1,opt,name=mission_id,json=missionId,proto3" json:"mission_id,omitempty"` // 1 to 128 bytes that print: letters, marks, digits, punctuation and symbols of any script, and the
+	// ASCII space; anything else is OUT_OF_RANGE, rule printable
+	Capability    string `protobuf:"bytes,2,opt,name=capability,proto3" json:"capability,omitempty"`
+	ArgsJson      []byte `protobuf:"bytes,3,opt,name=args_json,json=argsJson,proto3" json:"args_json,omitempty"` // exactly as the caller wrote them; the gate decodes them strictly
+	TaskId        string `protobuf:"bytes,4,opt,name=task_id,json=taskId,proto3" json:"task_id,omitempty"`       // the task it serves; empty: none
+	Lease         *Lease `protobuf:"bytes,5,opt,name=lease,proto3" json:"lease,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -727,16 +728,17 @@ func (x *MissionAck) GetNormalizedArgsJson() []byte {
 
 // Rejection is one reason for a refusal.
 type Rejection struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Code          string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`   // closed list, see reject/codes.yaml
-	Rule          string                 `protobuf:"bytes,2,opt,name=rule,proto3" json:"rule,omitempty"`   // the contract's rule
-	Field         string                 `protobuf:"bytes,3,opt,name=field,proto3" json:"field,omitempty"` // path of the argument or field at fault
-	Got           string                 `protobuf:"bytes,4,opt,name=got,proto3" json:"got,omitempty"`     // as JSON
-	Limit         string                 `protobuf:"bytes,5,opt,name=limit,proto3" json:"limit,omitempty"` // as JSON
-	Unit          string                 `protobuf:"bytes,6,opt,name=unit,proto3" json:"unit,omitempty"`
-	Retry         string                 `protobuf:"bytes,7,opt,name=retry,proto3" json:"retry,omitempty"` // never | as_changed | after_lease | after_operator | later
-	AfterMs       int64                  `protobuf:"varint,8,opt,name=after_ms,json=afterMs,proto3" json:"after_ms,omitempty"`
-	Says          string                 `protobuf:"bytes,9,opt,name=says,proto3" json:"says,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Code  string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`   // closed list, see reject/codes.yaml
+	Rule  string                 `protobuf:"bytes,2,opt,name=rule,proto3" json:"rule,omitempty"`   // the contract's rule
+	Field string                 `protobuf:"bytes,3,opt,name=field,proto3" json:"field,omitempty"` // path of the argument or field at fault
+	Got   string                 `protobuf:"bytes,4,opt,name=got,proto3" json:"got,omitempty"`     // as JSON; of BUSY the name of who holds the robot: a lease's holder, the person who took it, or the
+	// mission that moves without a lease
+	Limit         string `protobuf:"bytes,5,opt,name=limit,proto3" json:"limit,omitempty"` // as JSON
+	Unit          string `protobuf:"bytes,6,opt,name=unit,proto3" json:"unit,omitempty"`
+	Retry         string `protobuf:"bytes,7,opt,name=retry,proto3" json:"retry,omitempty"` // never | as_changed | after_lease | after_operator | later
+	AfterMs       int64  `protobuf:"varint,8,opt,name=after_ms,json=afterMs,proto3" json:"after_ms,omitempty"`
+	Says          string `protobuf:"bytes,9,opt,name=says,proto3" json:"says,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -836,9 +838,12 @@ func (x *Rejection) GetSays() string {
 
 // EventsRequest asks for the events of a mission from a sequence number on (1 is the first).
 type EventsRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	MissionId     string                 `protobuf:"bytes,1,opt,name=mission_id,json=missionId,proto3" json:"mission_id,omitempty"`
-	FromSeq       uint64                 `protobuf:"varint,2,opt,name=from_seq,json=fromSeq,proto3" json:"from_seq,omitempty"`
+	state     protoimpl.MessageState `protogen:"open.v1"`
+	MissionId string                 `protobuf:"bytes,1,opt,name=mission_id,json=missionId,proto3" json:"mission_id,omitempty"`
+	// The number of the last event that was read, and one; 0 is read as 1. From one behind the final event, which is where a
+	// reader goes on that has had them all, the stream is empty. What is further on than one behind the last event there is
+	// nobody can have come to: OUT_OF_RANGE, field from_seq, and the limit is the highest number to go on from.
+	FromSeq       uint64 `protobuf:"varint,2,opt,name=from_seq,json=fromSeq,proto3" json:"from_seq,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1214,7 +1219,8 @@ func (x *Evidence) GetMissionStartedAtMs() int64 {
 	return 0
 }
 
-// FailureRecord is what a planner gets when a postcondition does not hold.
+// FailureRecord is what a planner gets when a postcondition does not hold, or when a mission ended otherwise. Of one that a
+// refused setpoint ended, driver_error, observed_value, tolerance, unit and the end of replan_reason are that refusal's.
 type FailureRecord struct {
 	state                 protoimpl.MessageState `protogen:"open.v1"`
 	Tool                  string                 `protobuf:"bytes,1,opt,name=tool,proto3" json:"tool,omitempty"`
@@ -1638,8 +1644,8 @@ type OpenTaskRequest struct {
 	Provenance    string                 `protobuf:"bytes,2,opt,name=provenance,proto3" json:"provenance,omitempty"`                       // "person", "relayed" or "absent"
 	Goal          string                 `protobuf:"bytes,3,opt,name=goal,proto3" json:"goal,omitempty"`                                   // a condition over the contract's words (CEL); empty: none, the task ends unverified
 	MaxMissions   int32                  `protobuf:"varint,4,opt,name=max_missions,json=maxMissions,proto3" json:"max_missions,omitempty"` // budget; 0: the robot's default
-	MayChange     []string               `protobuf:"bytes,5,rep,name=may_change,json=mayChange,proto3" json:"may_change,omitempty"`        // objects that may be manipulated besides those the goal names
-	Forbidden     []string               `protobuf:"bytes,6,rep,name=forbidden,proto3" json:"forbidden,omitempty"`                         // objects that may not be touched, whatever the goal names
+	MayChange     []string               `protobuf:"bytes,5,rep,name=may_change,json=mayChange,proto3" json:"may_change,omitempty"`        // objects that may be manipulated besides those the goal names; names that print, as a mission_id
+	Forbidden     []string               `protobuf:"bytes,6,rep,name=forbidden,proto3" json:"forbidden,omitempty"`                         // objects that may not be touched, whatever the goal names; names that print
 	Closed        bool                   `protobuf:"varint,7,opt,name=closed,proto3" json:"closed,omitempty"`                              // no person can be asked: needs_confirmation becomes a refusal
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

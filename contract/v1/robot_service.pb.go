@@ -119,7 +119,7 @@ func (*DescribeRequest) Descriptor() ([]byte, []int) {
 type AcquireLeaseRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Resource      string                 `protobuf:"bytes,1,opt,name=resource,proto3" json:"resource,omitempty"` // "arm", "base"
-	Holder        string                 `protobuf:"bytes,2,opt,name=holder,proto3" json:"holder,omitempty"`     // who asks, as the holder's name is shown to others
+	Holder        string                 `protobuf:"bytes,2,opt,name=holder,proto3" json:"holder,omitempty"`     // who asks, as the holder's name is shown to others: 1 to 64 printable ASCII characters
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }

@@ -47,6 +47,7 @@ type Standing struct {
 	Stopped    bool
 	StopNumber uint64
 	BusyWith   string      // mission that moves the robot; empty: none
+	BusyHolder string      // who holds what it moves, as others may be told; empty: the mission itself
 	StartRad   []float64   // commanded joints, radians
 	Held       reject.List // why the caller may not move what the capability holds: another's lease, or one that is not good
 	Approvals  Approvals   // what persons allowed; nil: there is nobody to ask

@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -91,7 +92,11 @@ func (j *judgement) free() (l reject.List) {
 		l = append(l, reject.New(reject.Stopped, "the robot is stopped; a person must reset it"))
 	}
 	if busy := j.standing.BusyWith; busy != "" {
-		l = append(l, reject.New(reject.Busy, "mission "+quote(busy)+" is moving the "+strings.Join(j.capability.Holds, ", ")).In("holds").Saw(quote(busy), "", ""))
+		by, says := cmp.Or(j.standing.BusyHolder, busy), "mission "+quote(busy)+" is moving the "+strings.Join(j.capability.Holds, ", ")
+		if by != busy {
+			says += ", and " + quote(by) + " holds the robot"
+		}
+		l = append(l, reject.New(reject.Busy, says).In("holds").Saw(quote(by), "", ""))
 	}
 	return append(l, j.standing.Held...)
 }

@@ -48,11 +48,11 @@ func (st *step) tick(e Tick) {
 		return
 	}
 	if e.Latch.Stopped || e.Latch.Number > st.Policy.StopNumber {
-		st.end(end{Aborted, ReasonStop, fmt.Sprint(e.Latch.Number)})
+		st.end(end{Aborted, ReasonStop, fmt.Sprint(e.Latch.Number), ActLatch})
 	}
 	switch {
 	case (st.Status.active() || st.returning) && st.Now >= st.Deadline():
-		st.end(end{Failed, ReasonTimeout, ""})
+		st.end(end{status: Failed, reason: ReasonTimeout})
 	case st.Status == Cancelling && !st.returning:
 		st.confirm(e)
 	}
@@ -72,7 +72,7 @@ func (st *step) confirm(e Tick) {
 	case st.Now >= st.confirmBy():
 		st.halt = true
 		st.latches = append(st.latches, Latch{Reason: string(ReasonStopUnconfirmed)})
-		st.finish(end{Aborted, ReasonStopUnconfirmed, st.pending.cause()})
+		st.finish(end{status: Aborted, reason: ReasonStopUnconfirmed, detail: st.pending.cause()})
 	}
 }
 

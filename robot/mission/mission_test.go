@@ -2,9 +2,11 @@ package mission
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
+	"interlock/reject"
 	"interlock/units"
 
 	"pgregory.net/rapid"
@@ -259,7 +261,8 @@ func TestWorstCauseWins(t *testing.T) {
 		{InvariantViolated{At: 20e6, Rule: "grip", OnViolation: FailMission}, "failed(invariant)", 2},
 		{Disconnected{At: 20e6}, "interrupted(lease_lost)", 3},
 		{Fault{At: 20e6, Code: "tracking"}, "aborted(fault)", 4},
-		{Stop{At: 20e6, Number: 1}, "aborted(stop)", 4},
+		{Fault{At: 20e6, Code: "bus_dead"}, "aborted(fault)", 5},
+		{Stop{At: 20e6, Number: 1}, "aborted(stop)", 5},
 	}
 	for _, first := range causes {
 		for _, second := range causes {
@@ -273,6 +276,38 @@ func TestWorstCauseWins(t *testing.T) {
 			}
 			if s.Word() != want {
 				t.Errorf("%T then %T: %s, want %s", first.ev, second.ev, s.Word(), want)
+			}
+		}
+	}
+}
+
+// TestTheMoreTellingFaultWins: a driver that is found dead after it refused a setpoint is why the mission ended, also where
+// standstill is not confirmed any more; a refused setpoint after that is nothing.
+//
+// Verifies: T60
+func TestTheMoreTellingFaultWins(t *testing.T) {
+	refused, dead := SetpointRefused{At: 20e6, Code: reject.OutOfRange}, Fault{At: 40e6, Code: "bus_dead"}
+	late := refused
+	late.At = 60e6
+	for name, c := range map[string]struct {
+		events []Event
+		want   string
+	}{
+		"refused, then found dead": {[]Event{refused, dead}, "bus_dead"},
+		"found dead, then refused": {[]Event{dead, late}, "bus_dead"},
+		"refused, then nothing":    {[]Event{refused}, "OUT_OF_RANGE"},
+		"refused, then held":       {[]Event{refused, Fault{At: 40e6, Code: "silence"}}, "OUT_OF_RANGE"},
+	} {
+		for end, tick := range map[string]Tick{
+			"aborted(fault)":            {At: 200e6, ObservedAt: 200e6, Standstill: true},
+			"aborted(stop_unconfirmed)": {At: 2000e6},
+		} {
+			s, _ := Step(State{}, Start{0, goodPolicy()})
+			for _, ev := range append([]Event{Started{At: 10e6}}, append(c.events, tick)...) {
+				s, _ = Step(s, ev)
+			}
+			if s.Word() != end || strings.TrimPrefix(s.Detail, "fault ") != c.want {
+				t.Errorf("%s: %s %q, want %s %q", name, s.Word(), s.Detail, end, c.want)
 			}
 		}
 	}

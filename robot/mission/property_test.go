@@ -38,7 +38,7 @@ func checkStep(t failer, s State, ev Event, next State, effects []Effect) {
 	if _, stop := ev.(Stop); stop && (!has[Halt](effects) || !next.Status.Final() && next.Status != New && next.pending.status != Aborted) {
 		t.Fatalf("a stop did not halt, or did not end the mission, at %s", s.Word())
 	}
-	if s.pending.status == Aborted && next.pending != s.pending && !next.Status.Final() {
+	if worse := next.pending.status == Aborted && next.pending.act > s.pending.act; s.pending.status == Aborted && next.pending != s.pending && !worse && !next.Status.Final() {
 		t.Fatalf("%T took the worst cause back: %s, then %s", ev, s.Word(), next.Word())
 	}
 	if !known(ev) && (!has[Halt](effects) || !has[Latch](effects)) {
@@ -289,7 +289,7 @@ func (c *collector) Fatalf(string, ...any) { c.failed = true }
 
 // TestChecksCatchSabotage breaks one promise at a time: a check that lets one pass is worth nothing.
 func TestChecksCatchSabotage(t *testing.T) {
-	open := State{Status: Cancelling, Policy: goodPolicy(), Seq: 3, pending: end{Cancelled, ReasonCancel, ""}}
+	open := State{Status: Cancelling, Policy: goodPolicy(), Seq: 3, pending: end{status: Cancelled, reason: ReasonCancel, detail: ""}}
 	tick := Tick{At: 1000, ObservedAt: 1000, Standstill: false}
 	word := Record{Seq: 4, Kind: RecordCancelled, Final: true}
 	ended := open
@@ -309,10 +309,11 @@ func TestChecksCatchSabotage(t *testing.T) {
 		"record after move":            {State{}, Start{}, State{Status: Accepted, Seq: 1}, []Effect{Play{}, Record{Seq: 1}}},
 		"stop that does not halt":      {open, Stop{}, open, nil},
 		"stop that ends nothing":       {open, Stop{}, open, []Effect{Halt{}}},
-		"stop taken back":              {State{Status: Cancelling, pending: end{Aborted, ReasonStop, ""}}, tick, open, nil},
+		"stop taken back":              {State{Status: Cancelling, pending: end{status: Aborted, reason: ReasonStop, detail: ""}}, tick, open, nil},
+		"stop for a milder fault":      {State{Status: Cancelling, pending: end{Aborted, ReasonStop, "", ActLatch}}, tick, State{Status: Cancelling, pending: end{Aborted, ReasonFault, "", ActHalt}}, nil},
 		"alien that does not latch":    {open, alien{}, open, []Effect{Halt{}}},
 		"second start moves":           {open, Start{}, open, []Effect{Play{}}},
-		"way back after a stop":        {State{pending: end{Aborted, ReasonStop, ""}}, tick, State{returning: true}, []Effect{PlayBack{}}},
+		"way back after a stop":        {State{pending: end{status: Aborted, reason: ReasonStop, detail: ""}}, tick, State{returning: true}, []Effect{PlayBack{}}},
 		"success while running":        {State{Status: Running}, Verdict{}, State{Status: Succeeded, Seq: 1}, []Effect{Record{Seq: 1, Final: true}}},
 		"unconfirmed without a latch":  {State{Status: Cancelling}, tick, State{Status: Aborted, Reason: ReasonStopUnconfirmed, Seq: 1}, []Effect{Record{Seq: 1, Final: true}}},
 		"stopped, said too early":      {State{Status: Cancelling}, Stop{}, State{Status: Aborted, Reason: ReasonStop, Seq: 1}, []Effect{Halt{}, Record{Seq: 1, Final: true}}},

@@ -112,12 +112,14 @@ type end struct {
 	status Status
 	reason Reason
 	detail string
+	act    Action // of an abort: what its cause asks for
 }
 
 // cause is the reason with its detail.
 func (e end) cause() string { return strings.TrimSpace(string(e.reason) + " " + e.detail) }
 
-// rank orders ends by how bad they are: a worse cause replaces a milder one, an equal one does not.
+// rank orders ends by how bad they are: a worse cause replaces a milder one, an equal one does not. Of two aborts the worse is
+// the one whose cause asks for more: a driver that is found dead says more than the setpoint that it refused before.
 func (e end) rank() int {
 	switch e.status {
 	case Cancelled:
@@ -127,7 +129,7 @@ func (e end) rank() int {
 	case Interrupted:
 		return 3
 	case Aborted:
-		return 4
+		return 4 + int(e.act)
 	case New, Accepted, Running, Verifying, Cancelling, Succeeded, Unverified:
 	}
 	return 0

@@ -53,7 +53,7 @@ func (st *step) take(ev Event) {
 	case SetpointRefused:
 		st.setpointRefused(e)
 	case LeaseLost:
-		st.end(end{Interrupted, ReasonLeaseLost, ""})
+		st.end(end{status: Interrupted, reason: ReasonLeaseLost})
 	case Disconnected:
 		st.disconnected()
 	case Restarted:
@@ -149,14 +149,14 @@ func (st *step) cancel() {
 		st.hold() // a second cancel ends the way back too
 	case st.Status != Cancelling:
 		st.wayBack = st.Policy.OnCancel == ReturnToOrigin
-		st.end(end{Cancelled, ReasonCancel, ""})
+		st.end(end{status: Cancelled, reason: ReasonCancel})
 	}
 	st.reply = &Reply{}
 }
 
 // stop halts in every state, also where there is no motion to end.
 func (st *step) stop(detail string) {
-	st.end(end{Aborted, ReasonStop, detail})
+	st.end(end{Aborted, ReasonStop, detail, ActLatch})
 	st.halt = true
 }
 
@@ -169,7 +169,7 @@ func (st *step) fault(code, detail string) {
 	if h.Action == ActLatch {
 		st.ask(code)
 	}
-	st.end(end{Aborted, ReasonFault, detail})
+	st.end(end{Aborted, ReasonFault, detail, h.Action})
 }
 
 func (st *step) invariant(e InvariantViolated) {
@@ -178,11 +178,11 @@ func (st *step) invariant(e InvariantViolated) {
 		st.impossible("invariant of a mission that was not started")
 	case st.Status.Final():
 	case e.OnViolation == FailMission:
-		st.end(end{Failed, ReasonInvariant, e.Rule})
+		st.end(end{status: Failed, reason: ReasonInvariant, detail: e.Rule})
 	default: // stop, and whatever nobody knows
 		st.halt = true
 		st.ask("invariant " + e.Rule)
-		st.end(end{Aborted, ReasonStop, "invariant " + e.Rule})
+		st.end(end{Aborted, ReasonStop, "invariant " + e.Rule, ActLatch})
 	}
 }
 
@@ -200,7 +200,7 @@ func (st *step) setpointRefused(e SetpointRefused) {
 
 func (st *step) disconnected() {
 	if st.Policy.OnDisconnect != FinishMotion {
-		st.end(end{Interrupted, ReasonLeaseLost, "disconnected"})
+		st.end(end{status: Interrupted, reason: ReasonLeaseLost, detail: "disconnected"})
 	}
 }
 
@@ -209,7 +209,7 @@ func (st *step) restarted() {
 		return
 	}
 	st.halt = true
-	st.finish(end{Interrupted, ReasonRestart, ""})
+	st.finish(end{status: Interrupted, reason: ReasonRestart})
 }
 
 // impossible is what the machine excludes. Something is badly wrong, so the body halts and a person must look.
@@ -217,7 +217,7 @@ func (st *step) impossible(what string) {
 	st.halt = true
 	st.latches = append(st.latches, Latch{Reason: "impossible: " + what})
 	st.asked = st.Status != New && !st.Status.Final()
-	st.end(end{Aborted, ReasonFault, "impossible: " + what})
+	st.end(end{Aborted, ReasonFault, "impossible: " + what, ActLatch})
 }
 
 func (st *step) record(k RecordKind) {

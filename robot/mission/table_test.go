@@ -25,6 +25,7 @@ func scenes() [][2]string {
 		{"cancelling, on the way back", run + "cancel at=100\ntick at=220 still\n"},
 		{"cancelling for a timeout", "start at=0 timeout=100\nstarted at=20\ntick at=100\n"},
 		{"cancelling for a lost lease", run + "lease_lost at=100\n"},
+		{"cancelling for a refused setpoint", run + "refused at=100 code=OUT_OF_RANGE\n"},
 		{"cancelling for a stop", run + "stop at=100 latch=1\n"},
 		{"succeeded", "start at=0\nstarted at=20\nended at=40\nverdict at=60 outcome=succeeded\n"},
 		{"failed", "start at=0\nstarted at=20\nended at=40\nverdict at=60 outcome=failed\n"},

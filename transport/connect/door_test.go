@@ -64,7 +64,9 @@ func foreign() map[string]struct {
 	for _, site := range []string{"cross-site", "same-site", "same-origin", "what"} {
 		all["a page without origin, "+site] = c{header("Sec-Fetch-Site", site), 403, "origin"}
 	}
-	for _, host := range []string{"evil.example", "evil.example:7171", "127.0.0.1.evil.example", "localhost.evil.example", "10.0.0.7", "0.0.0.0", "[::]", "", "robot", "2130706433", "127.1", "::ffff:10.0.0.1"} {
+	for _, host := range []string{"evil.example", "evil.example:7171", "127.0.0.1.evil.example", "localhost.evil.example", "10.0.0.7", "0.0.0.0", "[::]", "", "robot", "2130706433", "127.1", "::ffff:10.0.0.1",
+		"evil-localhost", "notlocalhost", "notlocalhost:7171", "robot.localhost", "localhost.", "localhost.evil.example:7171", "localhost@evil.example", "[::1].evil.example",
+		"127.0.0.1.", "evil.127.0.0.1", "[::ffff:10.0.0.1]:7171", "localhostx", "l0calhost"} {
 		all["host "+host] = c{called(host), 403, "host"}
 	}
 	for name, value := range map[string]string{
@@ -120,9 +122,15 @@ func TestWhoMayCallGetsIn(t *testing.T) {
 	o := connect.Options{Token: secret}
 	for name, change := range map[string]func(*http.Request){
 		"as is":                func(*http.Request) {},
-		"localhost":            called("LocalHost:7171"),
+		"localhost":            called("localhost"),
+		"with a port":          called("localhost:7171"),
+		"in mixed case":        called("LocalHost:7171"),
+		"in capitals":          called("LOCALHOST"),
+		"by number":            called("127.0.0.1"),
+		"by number and port":   called("127.0.0.1:7171"),
 		"another loopback":     called("127.8.9.10"),
 		"IPv6":                 called("[::1]:7171"),
+		"IPv6 without a port":  called("[::1]"),
 		"typed by hand":        header("Sec-Fetch-Site", "none"),
 		"charset":              header("Content-Type", "application/json; charset=UTF-8"),
 		"identity encoding":    header("Content-Encoding", "identity"),

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -157,8 +158,9 @@ func TestWhatEndsASequence(t *testing.T) {
 
 func TestWhatIsNoEventOfTheMissionIsAnError(t *testing.T) {
 	for name, e := range map[string]*contractv1.Event{
-		"another mission's": {MissionId: "other", Seq: 1, Kind: contractv1.EventKind_ACCEPTED},
-		"of unknown kind":   {MissionId: "m", Seq: 1, Kind: 99},
+		"another mission's":    {MissionId: "other", Seq: 1, Kind: contractv1.EventKind_ACCEPTED},
+		"of unknown kind":      {MissionId: "m", Seq: 1, Kind: 99},
+		"the highest there is": {MissionId: "m", Seq: math.MaxUint64, Kind: contractv1.EventKind_PHASE},
 	} {
 		f := follower{open: func(context.Context, string, uint64) iter.Seq2[*contractv1.Event, error] {
 			return func(yield func(*contractv1.Event, error) bool) { yield(e, nil) }
@@ -168,5 +170,61 @@ func TestWhatIsNoEventOfTheMissionIsAnError(t *testing.T) {
 				t.Errorf("%s: %v, %v", name, got, err)
 			}
 		}
+	}
+}
+
+// A stream that ends in good order ends the sequence only behind the mission's last event: before that the line was lost,
+// however politely, and the stream is opened again behind the last event that came.
+//
+// Verifies: T64
+func TestAStreamThatEndsEarlyIsLost(t *testing.T) {
+	const last = 5
+	for _, c := range []struct {
+		name  string
+		from  uint64
+		short int    // how many streams end early
+		after uint64 // such a stream ends behind this number
+		want  uint64 // the last event that comes; 0: none
+		lost  bool
+	}{
+		{"once, after some", 1, 1, 3, last, false},
+		{"once, before the first", 1, 1, 0, last, false},
+		{"once, where the reader goes on", 4, 1, 3, last, false},
+		{"just before the last", 1, 3, last - 1, last, false},
+		{"always", 1, 1000, 3, 3, true},
+		{"always, before the first", 1, 1000, 0, 0, true},
+		{"always, where the reader goes on", 4, 1000, 3, 0, true},
+		{"never, and the reader has had the last event", last + 1, 0, 0, 0, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			streams := 0
+			f := follower{
+				open: func(_ context.Context, id string, from uint64) iter.Seq2[*contractv1.Event, error] {
+					streams++
+					end := uint64(last)
+					if streams <= c.short {
+						end = c.after
+					}
+					return func(yield func(*contractv1.Event, error) bool) {
+						for seq := from; seq <= end; seq++ {
+							if !yield(&contractv1.Event{MissionId: id, Seq: seq, Kind: contractv1.EventKind_PHASE, Final: seq == last}, nil) {
+								return
+							}
+						}
+					}
+				},
+				pause: func(context.Context, int) error { return nil }, tries: 3,
+			}
+			got, lost := uint64(0), error(nil)
+			for e, err := range f.events(t.Context(), "m", c.from) {
+				if lost = err; err != nil {
+					break
+				}
+				got = e.GetSeq()
+			}
+			if got != c.want || errors.Is(lost, errCutShort) != c.lost || (lost != nil) != c.lost {
+				t.Errorf("the last event was %d, want %d; %v", got, c.want, lost)
+			}
+		})
 	}
 }

@@ -19,6 +19,9 @@ var ErrNoReply = errors.New("inproc: the server gave no reply")
 // ErrAbsent means that there is no server.
 var ErrAbsent = errors.New("inproc: nobody is there")
 
+// ErrCutShort means that the server ended a stream of events before the mission's last.
+var ErrCutShort = errors.New("inproc: the events ended before the mission's last")
+
 // New returns a client of the server; nil stands for one that is not there. A message that has no wire form (a text that is not UTF-8) is an error here as
 // it would be on any line; errors of the server are passed on as they are. The context is looked at before the server
 // is called and before each event is delivered.
@@ -83,6 +86,7 @@ func (l line) Events(ctx context.Context, q *contractv1.EventsRequest) iter.Seq2
 			yield(nil, err)
 			return
 		}
+		whole := sent.GetFromSeq() > 1 // behind the last event there are none
 		for event, err := range l.server.Events(ctx, sent) {
 			if err == nil {
 				err = ctx.Err()
@@ -95,6 +99,10 @@ func (l line) Events(ctx context.Context, q *contractv1.EventsRequest) iter.Seq2
 			if !yield(received, err) || err != nil {
 				return
 			}
+			whole = received.GetFinal()
+		}
+		if !whole {
+			yield(nil, ErrCutShort)
 		}
 	}
 }

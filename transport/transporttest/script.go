@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"strconv"
 
 	contractv1 "interlock/contract/v1"
+	"interlock/reject"
 	"interlock/transport"
 )
 
@@ -85,10 +87,15 @@ func scripted[Q, R any](ctx context.Context, q *Q, f func(context.Context, *Q) (
 	return f(ctx, q)
 }
 
-// logOf serves a mission of n events from any number on; the last is final.
+// logOf serves a mission of n events from any number on that a reader can come to; the last is final.
 func logOf(n uint64) func(context.Context, *contractv1.EventsRequest) iter.Seq2[*contractv1.Event, error] {
 	return func(ctx context.Context, q *contractv1.EventsRequest) iter.Seq2[*contractv1.Event, error] {
 		return func(yield func(*contractv1.Event, error) bool) {
+			if from := q.GetFromSeq(); from > n+1 {
+				yield(nil, reject.List{reject.New(reject.OutOfRange, "beyond the last event").In("from_seq").
+					Saw(strconv.FormatUint(from, 10), strconv.FormatUint(n+1, 10), "")})
+				return
+			}
 			for seq := max(1, q.GetFromSeq()); seq <= n; seq++ {
 				e := &contractv1.Event{MissionId: q.GetMissionId(), Seq: seq, Kind: contractv1.EventKind_PHASE, Phase: "lift", AtMs: int64(seq)}
 				if e.Final = seq == n; e.Final {

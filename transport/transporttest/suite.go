@@ -72,6 +72,8 @@ func Checks() []Check {
 		{"an ended context ends the call at both ends", contextEnds},
 		{"a start is idempotent", startIdempotent},
 		{"events come without gap from any cursor", anyCursor},
+		{"no events come from beyond the last", beyondTheLast},
+		{"a stream cut short is no end", cutShort},
 		{"events come without gap over a lossy line", overLossyLine},
 		{"a cancel ends a motion", cancels},
 		{"a stop ends a motion, and no call resets it", stops},

@@ -222,11 +222,36 @@ func sabotagedRobots(direct []Trait) []sabotage {
 }
 
 func sabotagedEvents(direct []Trait) []sabotage {
-	const anyCursor = "events come without gap from any cursor"
+	const anyCursor, beyond = "events come without gap from any cursor", "no events come from beyond the last"
 	doubled := bend(func(b *bent) {
 		b.events = passing(b, func(_ int, e *contractv1.Event) []*contractv1.Event { return []*contractv1.Event{e, e} })
 	})
+	cursor := func(change func(from uint64) uint64) Open {
+		return bend(func(b *bent) {
+			b.events = func(ctx context.Context, q *contractv1.EventsRequest) iter.Seq2[*contractv1.Event, error] {
+				return b.Client.Events(ctx, &contractv1.EventsRequest{MissionId: q.GetMissionId(), FromSeq: change(q.GetFromSeq())})
+			}
+		})
+	}
 	return []sabotage{
+		{"a number beyond the end is brought back", beyond, cursor(func(from uint64) uint64 { return min(from, 6) }), direct},
+		{"a number runs over", beyond, cursor(func(from uint64) uint64 { return max(from+1, 2) - 1 }), direct},
+		{"refused events are none", beyond, bend(func(b *bent) {
+			b.events = func(ctx context.Context, q *contractv1.EventsRequest) iter.Seq2[*contractv1.Event, error] {
+				return func(yield func(*contractv1.Event, error) bool) {
+					for e, err := range b.Client.Events(ctx, q) {
+						if err != nil || !yield(e, nil) {
+							return
+						}
+					}
+				}
+			}
+		}), direct},
+		{"whatever ends a stream ends the events", "a stream cut short is no end", bend(func(b *bent) {
+			b.events = func(ctx context.Context, q *contractv1.EventsRequest) iter.Seq2[*contractv1.Event, error] {
+				return b.server.Events(ctx, q)
+			}
+		}), direct},
 		{"an event is lost", anyCursor, bend(func(b *bent) {
 			b.events = passing(b, func(n int, e *contractv1.Event) []*contractv1.Event {
 				if n == 7 {

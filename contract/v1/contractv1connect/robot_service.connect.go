@@ -75,8 +75,10 @@ type RobotClient interface {
 	Cancel(context.Context, *v1.CancelRequest) (*v1.CancelAck, error)
 	// Observe returns what is known now.
 	Observe(context.Context, *v1.ObserveRequest) (*v1.Observation, error)
-	// Events streams a mission's events from a sequence number on, and ends after the final one. A reader that does not
-	// keep up is dropped: OVERLOADED, rule slow_reader, field from_seq, and the limit is the number to go on from.
+	// Events streams a mission's events from a sequence number on, and ends after the final one. A stream that ends before that
+	// broke: it is opened again behind the last event that came. From one behind the final event it is empty; from further on
+	// than the next event it is OUT_OF_RANGE, field from_seq. A reader that does not keep up is dropped: OVERLOADED, rule
+	// slow_reader, field from_seq, and the limit is the number to go on from.
 	Events(context.Context, *v1.EventsRequest) (*connect.ServerStreamForClient[v1.Event], error)
 	// Claim writes what the brain says about a task beside the measured verdict, and closes it.
 	Claim(context.Context, *v1.ClaimRequest) (*v1.Task, error)
@@ -292,8 +294,10 @@ type RobotHandler interface {
 	Cancel(context.Context, *v1.CancelRequest) (*v1.CancelAck, error)
 	// Observe returns what is known now.
 	Observe(context.Context, *v1.ObserveRequest) (*v1.Observation, error)
-	// Events streams a mission's events from a sequence number on, and ends after the final one. A reader that does not
-	// keep up is dropped: OVERLOADED, rule slow_reader, field from_seq, and the limit is the number to go on from.
+	// Events streams a mission's events from a sequence number on, and ends after the final one. A stream that ends before that
+	// broke: it is opened again behind the last event that came. From one behind the final event it is empty; from further on
+	// than the next event it is OUT_OF_RANGE, field from_seq. A reader that does not keep up is dropped: OVERLOADED, rule
+	// slow_reader, field from_seq, and the limit is the number to go on from.
 	Events(context.Context, *v1.EventsRequest, *connect.ServerStream[v1.Event]) error
 	// Claim writes what the brain says about a task beside the measured verdict, and closes it.
 	Claim(context.Context, *v1.ClaimRequest) (*v1.Task, error)

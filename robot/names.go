@@ -1,0 +1,62 @@
+package robot
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+
+	contractv1 "interlock/contract/v1"
+	"interlock/reject"
+)
+
+// printable refuses a name that a caller chose and that could not be shown to others as it is: one with a control character,
+// a mark that turns the direction of the text around it, or anything else that prints as nothing. Words and goals of a person
+// are no names: they are free text, and whoever shows them escapes them.
+func printable(field, name string) reject.List {
+	if !strings.ContainsFunc(name, unprintable) {
+		return nil
+	}
+	return reject.List{reject.New(reject.OutOfRange, "a name is of characters that print: no control characters, no marks that turn text around").
+		By(printableRule).In(field).Saw(quoted(name), "", "")}
+}
+
+// printableRule is the rule of a name that does not print.
+const printableRule = "printable"
+
+// unprintable reports whether the character is none that a name may hold: letters, marks, digits, punctuation, symbols and
+// the ASCII space print, whatever the script.
+func unprintable(c rune) bool { return !unicode.IsPrint(c) }
+
+// maxHolder is the longest name of a lease's holder, in bytes.
+const maxHolder = 64
+
+// holderName refuses a lease for nobody, or under a name that cannot be shown to others.
+func holderName(name string) reject.List {
+	bad := strings.ContainsFunc(name, notASCII)
+	switch {
+	case name == "":
+		return missing("holder", "")
+	case !bad && len(name) <= maxHolder:
+		return nil
+	}
+	no := reject.New(reject.OutOfRange, "a holder has a name of 1 to 64 printable ASCII characters").In("holder").Saw(quoted(name), strconv.Itoa(maxHolder), "")
+	if bad {
+		no = no.By(printableRule)
+	}
+	return reject.List{no}
+}
+
+// notASCII reports whether the character is none of printable ASCII, which a lease's holder is named in: that name is shown
+// to other callers, and one must not look like another.
+func notASCII(c rune) bool { return c < ' ' || c > '~' }
+
+// printableObjects refuses names of objects, which a task's licence is made of.
+func printableObjects(q *contractv1.OpenTaskRequest) (l reject.List) {
+	for _, name := range q.GetMayChange() {
+		l = append(l, printable("may_change", name)...)
+	}
+	for _, name := range q.GetForbidden() {
+		l = append(l, printable("forbidden", name)...)
+	}
+	return l
+}
