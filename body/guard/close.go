@@ -8,7 +8,7 @@ func (g *Guard) Close() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if !g.open {
-		return nil
+		return g.noteRunning(false)
 	}
 	if g.cfg.RaisedM > 0 {
 		if err := g.checkHeight(); err != nil {
@@ -23,7 +23,7 @@ func (g *Guard) Abandon() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if !g.open {
-		return nil
+		return g.noteRunning(false)
 	}
 	return g.closeBody()
 }
@@ -46,6 +46,7 @@ func (g *Guard) closeBody() error {
 	err := g.inner.Close()
 	if g.keeper != nil && !g.running {
 		g.keeper.noteMoving(false)
+		g.keeper.noteRunning(false)
 		g.marked, g.markKept = false, false
 		if saveErr := g.keeper.save(); err == nil {
 			err = saveErr

@@ -33,6 +33,9 @@ type Config struct {
 	Leased bool
 	// LatchFile keeps the latch over restarts; empty: it is forgotten.
 	LatchFile string
+	// Tripped is told of every stop that the guard latches by itself, as for a fault of the body; nil: nobody is. It is called in
+	// the middle of things: it must not block, nor call the guard.
+	Tripped func(body.Latch)
 	// RaisedM is the height of the tip, metres, above which Close refuses: the arm would fall. 0: it may be closed
 	// anywhere, as a simulated one that keeps its torque.
 	RaisedM float64
@@ -127,6 +130,7 @@ func New(inner body.Driver, cfg Config) *Guard {
 	}
 	g := &Guard{inner: inner, cfg: cfg, limits: cfg.Ceiling, hold: -1, fault: -1}
 	g.stepper, _ = inner.(body.Stepper)
+	g.latch.own = cfg.Tripped
 	if cfg.LatchFile != "" {
 		g.keeper = newKeeper(cfg.LatchFile)
 		g.latch.changed = g.keeper.noteLatch
@@ -137,8 +141,8 @@ func New(inner body.Driver, cfg Config) *Guard {
 // Describe implements body.Driver.
 func (g *Guard) Describe() body.Description { return g.inner.Describe() }
 
-// Open implements body.Driver. Hardware comes up stopped; a simulated body is ready unless it was stopped before, or
-// ended while a motion was running. A stop does not wait for it, nor does anybody who asks for the state.
+// Open implements body.Driver. Hardware comes up stopped; a simulated body is ready unless it was stopped before, or the
+// guard before this one was not ended: it died, in a motion or at rest. A stop does not wait for it, nor does anybody who asks for the state.
 func (g *Guard) Open() error {
 	if err := g.startOpen(); err != nil {
 		return err
@@ -170,6 +174,9 @@ func (g *Guard) startOpen() error {
 		return err
 	}
 	if err := g.recall(); err != nil {
+		return err
+	}
+	if err := g.noteRunning(true); err != nil {
 		return err
 	}
 	g.opening = true
@@ -228,6 +235,16 @@ func (g *Guard) SetLimits(l Limits) error {
 
 // Stop closes the latch and returns the stop's number. The body decelerates from its next step on.
 func (g *Guard) Stop(reason string) uint64 { return g.latch.trip(reason) }
+
+// StopByRobot is the stop of a robot, which may follow up another one: while the latch is closed it is a further cause of the stop
+// that is latched, and keeps its number, so that what a person was told to reset stays true. A person's is Stop.
+func (g *Guard) StopByRobot(reason string) (number uint64) { return g.latch.tripAgain(reason) }
+
+// ForRobot is a guard as a robot in the same process reaches it: its Stop is StopByRobot, as over the line between processes.
+type ForRobot struct{ *Guard }
+
+// Stop implements body.Driver.
+func (f ForRobot) Stop(reason string) (number uint64) { return f.StopByRobot(reason) }
 
 // StopInput presses (held) or releases a named stop input. Pressing is a stop; while one is held, Reset is refused.
 func (g *Guard) StopInput(name string, held bool) uint64 { return g.latch.input(name, held) }

@@ -2,7 +2,9 @@ package guard
 
 import (
 	"strconv"
+	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"interlock/body"
 	"interlock/reject"
@@ -16,6 +18,24 @@ type latch struct {
 	inputs map[string]bool // stop inputs held down
 
 	changed func(body.Latch) // told of every change; it must not block
+	own     func(body.Latch) // told of every stop that nobody asked for; it must not block
+}
+
+// maxReason is how long the reason of a stop may be, bytes: what a body answers, or who asks for a stop says, may be of any length
+// and need be no text, and all of it is told on lines and kept in a file that must be read again.
+const maxReason = 600
+
+// brief is what a text says as valid UTF-8 of at most so many bytes.
+func brief(s string, most int) string {
+	s = strings.ToValidUTF8(s, "\uFFFD")
+	if len(s) <= most {
+		return s
+	}
+	const more = "…"
+	for most -= len(more); most > 0 && !utf8.RuneStart(s[most]); {
+		most--
+	}
+	return s[:most] + more
 }
 
 // tell is called with the lock held, so that changes are told in their order.
@@ -29,6 +49,7 @@ func (l *latch) tell() {
 func (l *latch) recall(was body.Latch) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	was.Reason = brief(was.Reason, maxReason)
 	if now := l.state; now.Stopped {
 		was = body.Latch{Stopped: true, Number: was.Number + now.Number, Reason: now.Reason}
 	}
@@ -46,17 +67,68 @@ func (l *latch) trip(reason string) uint64 {
 }
 
 func (l *latch) tripLocked(reason string) uint64 {
-	l.state = body.Latch{Stopped: true, Number: l.state.Number + 1, Reason: reason}
+	l.state = body.Latch{Stopped: true, Number: l.state.Number + 1, Reason: brief(reason, maxReason)}
 	l.tell()
 	return l.state.Number
 }
+
+// tripAgain closes the latch too. Where it is closed already the stop is one more cause of the same, and has its number: whoever
+// resets that number finds everything told that came while it was latched. Under the lock it is either part of the stop that is
+// reset, or a new one after the reset; none is lost between.
+func (l *latch) tripAgain(reason string) uint64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.againLocked(reason)
+	return l.state.Number
+}
+
+// tripFault is tripAgain for a stop that nobody asked for.
+func (l *latch) tripFault(reason string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.againLocked(reason) && l.own != nil {
+		l.own(l.state)
+	}
+}
+
+// againLocked reports whether the latch says something now that it did not.
+func (l *latch) againLocked(reason string) bool {
+	if !l.state.Stopped {
+		l.tripLocked(reason)
+		return true
+	}
+	reason = brief(reason, maxReason)
+	if strings.Contains(l.state.Reason, reason) || len(l.state.Reason)+len(then)+len(reason) > maxReason {
+		return false
+	}
+	l.state.Reason += then + reason
+	l.tell()
+	return true
+}
+
+// then stands between the causes of one stop.
+const then = "; then "
 
 // tripOnce closes the latch unless it is closed already: a fault that persists is one stop, not one per step.
 func (l *latch) tripOnce(reason string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !l.state.Stopped {
-		l.tripLocked(reason)
+		l.tripOwn(reason)
+	}
+}
+
+// tripAnew is a stop that nobody asked for, with a number of its own also where the latch is closed.
+func (l *latch) tripAnew(reason string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.tripOwn(reason)
+}
+
+func (l *latch) tripOwn(reason string) {
+	l.tripLocked(reason)
+	if l.own != nil {
+		l.own(l.state)
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
@@ -19,8 +18,9 @@ type latchRecord struct {
 	Stopped bool   `json:"stopped"`
 	Number  uint64 `json:"number"`
 	Reason  string `json:"reason,omitempty"`
-	Moving  bool   `json:"moving"` // a motion may have been running when this was written
-	Epoch   uint64 `json:"epoch"`  // no lease of the writing process has a larger one
+	Moving  bool   `json:"moving"`            // a motion may have been running when this was written
+	Running bool   `json:"running,omitempty"` // the driver that wrote this was not ended yet
+	Epoch   uint64 `json:"epoch"`             // no lease of the writing process has a larger one
 }
 
 const (
@@ -35,6 +35,7 @@ const (
 // that fails leaves an empty file if it can, which needs no space and reads as a stop.
 type keeper struct {
 	path     string
+	files    files
 	recalled atomic.Bool // what an earlier process left is known; nothing is written over it before
 	writing  atomic.Bool // run saves what is noted
 
@@ -50,7 +51,7 @@ type keeper struct {
 }
 
 func newKeeper(path string) *keeper {
-	return &keeper{path: path, want: latchRecord{Format: latchFormat}, wake: make(chan struct{}, 1), done: make(chan struct{})}
+	return &keeper{path: path, files: disk{}, want: latchRecord{Format: latchFormat}, wake: make(chan struct{}, 1), done: make(chan struct{})}
 }
 
 func (k *keeper) note(change func(*latchRecord)) {
@@ -73,9 +74,11 @@ func (k *keeper) noteLatch(l body.Latch) {
 
 func (k *keeper) noteMoving(moving bool) { k.note(func(r *latchRecord) { r.Moving = moving }) }
 
+func (k *keeper) noteRunning(runs bool) { k.note(func(r *latchRecord) { r.Running = runs }) }
+
 // load reads the file. Why says what in it is a reason to come up stopped; a file that does not exist is none.
 func (k *keeper) load() (was latchRecord, why string) {
-	src, err := os.ReadFile(k.path)
+	src, err := k.files.read(k.path, latchMax+1)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
@@ -84,6 +87,8 @@ func (k *keeper) load() (was latchRecord, why string) {
 		was, why = latchRecord{}, "the latch file is damaged"
 	case was.Moving:
 		why = "the driver ended while a motion was running"
+	case was.Running:
+		why = ladder[hazardDriverLost].code + ": the driver before this one died"
 	}
 	was.Epoch = max(was.Epoch+epochRoom, firstEpoch())
 	k.note(func(r *latchRecord) { r.Epoch = was.Epoch })
@@ -97,9 +102,9 @@ func (k *keeper) save() error {
 	k.mu.Lock()
 	r, n := k.want, k.noted
 	k.mu.Unlock()
-	err := writeDurably(k.path, r)
+	err := k.write(r)
 	if err != nil {
-		_ = os.Truncate(k.path, 0) // the next start then comes up stopped
+		_ = k.files.empty(k.path) // the next start then comes up stopped
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -112,24 +117,25 @@ func (k *keeper) save() error {
 	return err
 }
 
-// writeDurably replaces the file so that a crash at any moment leaves the old one or the new one.
-func writeDurably(path string, r latchRecord) (err error) {
+// write replaces the file so that a crash at any moment leaves the old one or the new one.
+func (k *keeper) write(r latchRecord) error {
 	src, err := json.Marshal(r)
 	if err != nil {
 		return err
 	}
-	f, err := os.OpenFile(path+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	fresh := k.path + ".new"
+	f, err := k.files.create(fresh)
 	if err != nil {
 		return err
 	}
 	_, err = f.Write(append(src, '\n'))
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return errors.Join(err, os.Remove(path+".new"))
+		return errors.Join(err, k.files.remove(fresh))
 	}
-	if err := os.Rename(path+".new", path); err != nil {
+	if err := k.files.rename(fresh, k.path); err != nil {
 		return err
 	}
-	dir, err := os.Open(filepath.Dir(path))
+	dir, err := k.files.folder(filepath.Dir(k.path))
 	if err != nil {
 		return err
 	}
@@ -216,8 +222,8 @@ func (g *Guard) Recall() error {
 	return g.recall()
 }
 
-// recall reads what an earlier process left in the latch file. A motion that ran when it ended, and a file that cannot
-// be read, are stops.
+// recall reads what an earlier process left in the latch file. One that was not ended, in a motion or at rest, and a file that
+// cannot be read, are stops. That this one runs now goes to disk with the rest, before anybody is told that it does.
 func (g *Guard) recall() error {
 	switch {
 	case g.keeper == nil && g.cfg.Leased:
@@ -232,6 +238,20 @@ func (g *Guard) recall() error {
 		g.latch.tripOnce(why)
 	}
 	g.lease.StartAt(was.Epoch)
+	g.keeper.noteRunning(true)
 	g.keeper.recalled.Store(true)
+	return g.keeper.save()
+}
+
+// noteRunning notes in the latch file that the guard runs, or that it was ended: whoever finds the first died. While Run's writer
+// is there, the disk is its matter.
+func (g *Guard) noteRunning(runs bool) error {
+	if g.keeper == nil || !g.keeper.recalled.Load() {
+		return nil
+	}
+	g.keeper.noteRunning(runs)
+	if yes, _ := g.keeper.settled(); yes || g.keeper.writing.Load() {
+		return nil
+	}
 	return g.keeper.save()
 }

@@ -51,7 +51,7 @@ func (g *Guard) check(s body.Setpoint) error {
 		faults = append(faults, err)
 	}
 	if g.live.down {
-		refuse(reject.New(reject.NotPermitted, "the body does not answer").By("bus_ok").In("driver"))
+		refuse(unanswering())
 	}
 	if g.ending {
 		refuse(reject.New(reject.NotPermitted, "the driver is ending").By("ending").In("driver"))
@@ -61,10 +61,42 @@ func (g *Guard) check(s body.Setpoint) error {
 	}
 	g.checkTime(s, refuse)
 	if g.checkPositions(s, refuse) {
-		g.checkSpeeds(s, refuse)
+		var fast []reject.Rejection
+		g.checkSpeeds(g.command, s, func(r reject.Rejection) { fast = append(fast, r) })
+		if len(fast) > 0 && g.lags(s) {
+			fast = []reject.Rejection{unanswering()}
+		}
+		for _, r := range fast {
+			refuse(r)
+		}
 		g.checkLine(s, refuse)
 	}
 	return errors.Join(faults...)
+}
+
+func unanswering() reject.Rejection {
+	return reject.New(reject.NotPermitted, "the body does not answer").By("bus_ok").In("driver")
+}
+
+// lags reports whether a setpoint is too fast only because the body lets a call wait, over which the command stands still: from
+// where the command would be by now, it is not.
+func (g *Guard) lags(s body.Setpoint) bool {
+	late := g.late()
+	if late < g.step || !g.motion.active {
+		return false
+	}
+	m := &g.motion
+	part := 1.0
+	if gone := m.gone + late; gone < m.over {
+		part = gone.Seconds() / m.over.Seconds()
+	}
+	due := make([]float64, len(g.command))
+	for i := range due {
+		due[i] = m.from[i] + (m.to[i]-m.from[i])*part
+	}
+	good := true
+	g.checkSpeeds(due, s, func(reject.Rejection) { good = false })
+	return good
 }
 
 func stoppedSays(l body.Latch, sent uint64) string {
@@ -116,18 +148,18 @@ func (g *Guard) checkPositions(s body.Setpoint, refuse func(reject.Rejection)) b
 
 func field(j body.Joint) string { return "positions_rad." + j.Name }
 
-// checkSpeeds checks the straight line from the present command to the setpoint.
-func (g *Guard) checkSpeeds(s body.Setpoint, refuse func(reject.Rejection)) {
+// checkSpeeds checks the straight line from where the command is to the setpoint.
+func (g *Guard) checkSpeeds(from []float64, s body.Setpoint, refuse func(reject.Rejection)) {
 	over := g.span(s.Over).Seconds()
 	for i, q := range s.PositionsRad {
 		j := g.joints[i]
 		limit := math.Min(g.limits.JointSpeedRadS, j.MaxVelRadS)
-		speed := math.Abs(q-g.command[i]) / over
+		speed := math.Abs(q-from[i]) / over
 		if !(speed <= limit*speedSlack) {
 			refuse(refuseSpeed(field(j), speed, limit, "rad/s", j.Name+" would move too fast").By("joint_speed"))
 		}
 	}
-	speed := g.tipSpeed(s.PositionsRad, over)
+	speed := g.tipSpeed(from, s.PositionsRad, over)
 	if !(speed <= g.limits.TipSpeedMPS*speedSlack) {
 		refuse(refuseSpeed("positions_rad", speed, g.limits.TipSpeedMPS, "m/s", "the tip would move too fast").By("tip_speed"))
 	}
@@ -141,17 +173,17 @@ func (g *Guard) span(over time.Duration) time.Duration {
 // tipSpeed is the largest speed of the tip along the line, from samples of its path, m/s. No piece of it is shorter than a
 // robot tick: within one the joints go at the mean speed of a path that is smooth, and the tip with them a little faster at
 // one end of the tick than it ever was planned to go.
-func (g *Guard) tipSpeed(to []float64, over float64) float64 {
+func (g *Guard) tipSpeed(from, to []float64, over float64) float64 {
 	widest := 0.0
 	for i := range to {
-		widest = math.Max(widest, math.Abs(to[i]-g.command[i]))
+		widest = math.Max(widest, math.Abs(to[i]-from[i]))
 	}
 	n := max(1, min(int(math.Ceil(widest/tipSampleRad)), int(over/units.RobotTick.Seconds())))
 	q := make([]float64, len(to))
-	last, fastest := g.cfg.Tip(g.command), 0.0
+	last, fastest := g.cfg.Tip(from), 0.0
 	for k := 1; k <= n; k++ {
 		for i := range q {
-			q[i] = g.command[i] + (to[i]-g.command[i])*float64(k)/float64(n)
+			q[i] = from[i] + (to[i]-from[i])*float64(k)/float64(n)
 		}
 		tip := g.cfg.Tip(q)
 		speed := tip.Distance(last) * float64(n) / over

@@ -1,7 +1,9 @@
 package guard
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -17,8 +19,11 @@ type live struct {
 	seenAt units.Instant
 	any    bool
 	halt   bool          // Halt is owed, once the command has come to rest
+	asked  time.Time     // when the call that it has not answered yet began; zero: there is none
 	down   bool          // it does not answer
 	since  units.Instant // when that began
+	silent time.Duration // how long it has not answered while somebody watched
+	said   error         // how the latest call failed
 	resync bool          // the command is to be taken from the body: it missed some
 	lost   bool          // it must be opened again
 	tryAt  units.Instant
@@ -48,6 +53,9 @@ func (g *Guard) turnLive(steps int, lost time.Duration) {
 	if idle {
 		g.rest(restAfter)
 	}
+	if !idle && !reopen {
+		g.live.asked = time.Now()
+	}
 	g.mu.Unlock()
 
 	switch {
@@ -65,6 +73,7 @@ func (g *Guard) turnLive(steps int, lost time.Duration) {
 
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	g.live.asked = time.Time{}
 	if err != nil {
 		g.unanswered(err)
 		return
@@ -100,16 +109,73 @@ func (g *Guard) unanswered(err error) {
 	if !l.down {
 		l.down, l.since = true, g.now
 	}
-	l.halt, l.resync = true, true
+	l.halt, l.resync, l.said = true, true, err
 	g.ramp = 0
 	clear(g.velocity)
 	var refusal reject.Rejection
-	if errors.As(err, &refusal) || g.now.Sub(l.since) >= g.cfg.Silence {
-		g.fail(hazardDriverLost, err.Error())
-		if !l.lost {
-			l.lost, l.tryAt = true, g.now
+	switch silent := g.now.Sub(l.since); {
+	case errors.As(err, &refusal):
+		g.lose(err.Error())
+	case silent >= g.cfg.Silence:
+		g.lose(silence(silent, err))
+	}
+}
+
+// lose latches a stop for a body that is lost, which is then opened again. Where the latch is closed already, as by a robot that
+// saw its motion end, why is told beside the stop's cause, once.
+func (g *Guard) lose(says string) {
+	if l := &g.live; !l.lost {
+		l.lost, l.tryAt = true, g.now
+		g.fault = hazardDriverLost
+		g.latch.tripFault(ladder[hazardDriverLost].code + ": " + says)
+		return
+	}
+	g.fail(hazardDriverLost, says)
+}
+
+// silence says how long a body has not answered, and why where that is more than that it did not.
+func silence(d time.Duration, err error) string {
+	says := fmt.Sprintf("the body has not answered for %d ms", d.Milliseconds())
+	if errors.Is(err, context.DeadlineExceeded) {
+		return says
+	}
+	return says + ": " + err.Error()
+}
+
+// watchSilence latches for a body that stopped answering, once that is a silence, though a call to it hangs just then: whoever
+// waits for a standstill meanwhile is to find the cause, not only that there is none. It counts its own turns, so that a
+// process that was asleep does not take that for a silence of the body.
+func (g *Guard) watchSilence(stop <-chan struct{}) {
+	tick := time.NewTicker(idleCycle)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			g.countSilence(idleCycle)
+		case <-stop:
+			return
 		}
 	}
+}
+
+func (g *Guard) countSilence(by time.Duration) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	l := &g.live
+	if !g.open || !l.down && l.asked.IsZero() {
+		return
+	}
+	if l.silent += by; l.down && !l.lost && l.silent >= g.cfg.Silence {
+		g.lose(silence(l.silent, l.said))
+	}
+}
+
+// late is how long the body has let a call wait by now; the command stands still over it.
+func (g *Guard) late() time.Duration {
+	if g.live.asked.IsZero() {
+		return 0
+	}
+	return time.Since(g.live.asked)
 }
 
 // reopen opens a body that was lost. It stays stopped until a person resets it.
@@ -121,7 +187,7 @@ func (g *Guard) reopen() {
 	if err != nil {
 		if errors.Is(err, body.ErrAnother) && !errors.Is(g.live.cause, body.ErrAnother) { // a fault of its own, which a person must see
 			g.fault = hazardDriverLost
-			g.latch.trip(ladder[hazardDriverLost].code + ": " + err.Error())
+			g.latch.tripAnew(ladder[hazardDriverLost].code + ": " + err.Error())
 		}
 		g.live.tryAt, g.live.cause = g.now.Add(reopenWait), err
 		return
@@ -144,7 +210,7 @@ func (g *Guard) takeLive(o body.Observation) {
 		copy(g.command, o.GoalRad)
 		l.resync = false
 	}
-	l.seen, l.seenAt, l.any, l.down = o, g.now, true, false
+	l.seen, l.seenAt, l.any, l.down, l.silent = o, g.now, true, false, 0
 }
 
 // driftShare bounds how fast two clocks run apart.

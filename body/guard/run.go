@@ -30,11 +30,14 @@ func (g *Guard) Run(ctx context.Context) error {
 		return err
 	}
 	stop := make(chan struct{})
-	var writer sync.WaitGroup
+	var beside sync.WaitGroup
 	if g.keeper != nil {
-		writer.Go(func() { g.keeper.run(stop) })
+		beside.Go(func() { g.keeper.run(stop) })
 	}
-	defer func() { close(stop); writer.Wait() }()
+	if g.stepper == nil {
+		beside.Go(func() { g.watchSilence(stop) })
+	}
+	defer func() { close(stop); beside.Wait() }()
 	defer g.endRun()
 	cycle := stepCycle
 	if g.stepper == nil {
@@ -69,6 +72,9 @@ func (g *Guard) startRun() error {
 		return errors.New("guard: it runs already")
 	}
 	g.running, g.ending = true, false
+	if g.keeper != nil {
+		g.keeper.noteRunning(true)
+	}
 	return nil
 }
 
@@ -85,6 +91,9 @@ func (g *Guard) endRun() {
 	defer g.mu.Unlock()
 	g.running = false
 	g.rest(0)
+	if g.keeper != nil { // the writer ends after this, and saves it
+		g.keeper.noteRunning(false)
+	}
 }
 
 // turn is one cycle of the loop.

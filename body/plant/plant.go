@@ -31,6 +31,7 @@ type Plant struct {
 	lockstep bool
 	opened   bool
 	sent     bool // something, since the world was set up
+	halted   bool // since the last setpoint
 }
 
 var _ remote.Line = (*Plant)(nil)
@@ -57,7 +58,7 @@ func (p *Plant) SetUp(cfg sim.Config, lie sim.Lie, lockstep bool) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	epoch := p.lease.Epoch()
-	p.driver, p.body, p.lockstep, p.opened, p.sent, p.lost, p.lease = driver, b, lockstep, false, false, 0, body.Lease{}
+	p.driver, p.body, p.lockstep, p.opened, p.sent, p.halted, p.lost, p.lease = driver, b, lockstep, false, false, false, 0, body.Lease{}
 	p.lease.StartAt(epoch)
 	return p.open()
 }
@@ -154,7 +155,7 @@ func (p *Plant) settle() error {
 	if !p.sent {
 		return nil
 	}
-	if err := p.body.Halt(); err != nil {
+	if err := p.halt(); err != nil {
 		return err
 	}
 	o, err := p.body.Observe()
@@ -182,7 +183,7 @@ func (p *Plant) Release(epoch uint64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.lease.Release(p.now(), epoch) {
-		_ = p.body.Halt()
+		_ = p.halt()
 	}
 }
 
@@ -194,13 +195,21 @@ func (p *Plant) Send(s body.Setpoint) (body.Sent, error) {
 		return body.Sent{}, err
 	}
 	p.sent = true
-	return p.body.Send(s)
+	sent, err := p.body.Send(s)
+	p.halted = p.halted && err != nil
+	return sent, err
 }
 
 // Halt implements remote.Line.
 func (p *Plant) Halt() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	return p.halt()
+}
+
+// halt ends what moves, and says so until the next setpoint: a simulated body has no word for it.
+func (p *Plant) halt() error {
+	p.halted = true
 	return p.body.Halt()
 }
 
@@ -216,6 +225,9 @@ func (p *Plant) Watch(epoch uint64) (body.Observation, error) {
 	o, err := p.body.Observe()
 	if err != nil {
 		return body.Observation{}, err
+	}
+	if p.halted {
+		o.Holding = body.HoldHalted
 	}
 	o.At = o.At.Add(p.lost)
 	for i := range o.Readings {

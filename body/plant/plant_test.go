@@ -94,6 +94,49 @@ func TestANewHolderNeverMovesTheArm(t *testing.T) {
 	}
 }
 
+// Whoever halts it, by whatever call, it says so until the next setpoint that it takes, as every body does.
+//
+// Verifies: Q123
+func TestAHaltedPlantSaysSo(t *testing.T) {
+	p, err := New(sim.DefaultConfig())
+	if err != nil {
+		t.Fatal(err)
+	}
+	says := func(want body.HoldReason, when string) body.Observation {
+		t.Helper()
+		o, err := p.Watch(0)
+		if err != nil || o.Holding != want {
+			t.Errorf("%s: holding is %q, not %q: %v", when, o.Holding, want, err)
+		}
+		return o
+	}
+	goal, epoch := says(body.HoldNone, "at first").GoalRad, uint64(0)
+	for name, halt := range map[string]func() error{
+		"halted": p.Halt, "stopped": func() error { p.Stop("a test"); return nil }, "closed": func() error { p.Release(epoch); return nil },
+	} {
+		p.Release(epoch)
+		if epoch, err = p.Acquire("a test"); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := p.Send(body.Setpoint{PositionsRad: goal, Epoch: epoch}); err != nil {
+			t.Fatal(err)
+		}
+		says(body.HoldNone, "sent")
+		if err := halt(); err != nil {
+			t.Fatal(err)
+		}
+		says(body.HoldHalted, name)
+		if _, err := p.Send(body.Setpoint{PositionsRad: goal[1:], Epoch: epoch}); err == nil {
+			t.Error("a setpoint that is too short was taken")
+		}
+		says(body.HoldHalted, name+", and a setpoint refused")
+	}
+	if err := p.SetUp(sim.DefaultConfig(), "", false); err != nil {
+		t.Fatal(err)
+	}
+	says(body.HoldNone, "set up anew")
+}
+
 // A plant whose time moves by itself is not advanced, and one that loses time tells so in its readings.
 //
 // Verifies: D07

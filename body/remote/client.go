@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"connectrpc.com/connect"
@@ -54,6 +55,8 @@ type Driver struct {
 	rpc  driverv1.DriverClient
 	desc body.Description
 	hash string // of the contract whose limits the process keeps, as Dial heard it
+
+	held atomic.Uint64 // the epoch of the latest lease; 0: none was taken. A stop does not wait for whoever holds mu
 
 	mu       sync.Mutex
 	open     bool
@@ -163,6 +166,7 @@ func (d *Driver) Open() error {
 		return err
 	}
 	d.open, d.epoch, d.sequence = true, lease, 0
+	d.held.Store(lease)
 	d.renewer = d.keepLease(lease)
 	return nil
 }
@@ -290,11 +294,12 @@ func (d *Driver) Stop(reason string) (number uint64) {
 	return number
 }
 
-// StopKept is Stop, and tells whether the latch file holds the stop already.
+// StopKept is Stop, and tells whether the latch file holds the stop already. Of who took the lease once it is a robot's stop:
+// while the latch is closed, a further cause of the stop that is latched, with its number.
 func (d *Driver) StopKept(reason string) (number uint64, durable bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), d.opt.CallTimeout+keepWithin)
 	defer cancel()
-	p, err := d.rpc.Stop(ctx, &driverv1.StopRequest{Reason: reason})
+	p, err := d.rpc.Stop(ctx, &driverv1.StopRequest{Reason: brief(reason, maxReason), Epoch: d.held.Load()})
 	if err != nil {
 		return 0, false
 	}
@@ -351,7 +356,7 @@ func DialOperator(addr string) *Operator {
 
 // Stop closes the latch and returns its number, and whether the latch file holds it already.
 func (o *Operator) Stop(ctx context.Context, reason string) (number uint64, durable bool, err error) {
-	p, err := o.rpc.Stop(ctx, &driverv1.StopRequest{Reason: reason})
+	p, err := o.rpc.Stop(ctx, &driverv1.StopRequest{Reason: brief(reason, maxReason)})
 	return p.GetNumber(), p.GetDurable(), err
 }
 

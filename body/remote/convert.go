@@ -2,6 +2,7 @@ package remote
 
 import (
 	"errors"
+	"strings"
 	"time"
 
 	"interlock/body"
@@ -13,13 +14,20 @@ import (
 // Protocol is the version of the driver protocol; a client refuses another one.
 const Protocol = 1
 
+// text is a string as a message can carry it.
+func text(s string) string { return brief(s, maxText) }
+
 func descriptionPB(d body.Description) *driverv1.Description {
-	out := &driverv1.Description{Name: d.Name, Mode: string(d.Mode), StepNs: int64(d.Step), Protocol: Protocol}
+	out := &driverv1.Description{Name: text(d.Name), Mode: text(string(d.Mode)), StepNs: int64(d.Step), Protocol: Protocol}
 	for _, j := range d.Joints {
-		out.Joints = append(out.Joints, &driverv1.Joint{Name: j.Name, MinRad: j.MinRad, MaxRad: j.MaxRad, MaxVelRadS: j.MaxVelRadS})
+		out.Joints = append(out.Joints, &driverv1.Joint{Name: text(j.Name), MinRad: j.MinRad, MaxRad: j.MaxRad, MaxVelRadS: j.MaxVelRadS})
 	}
 	for _, w := range d.Witnesses {
-		out.Witnesses = append(out.Witnesses, &driverv1.Witness{Name: w.Name, Facts: w.Facts})
+		facts := make([]string, len(w.Facts))
+		for i, f := range w.Facts {
+			facts[i] = text(f)
+		}
+		out.Witnesses = append(out.Witnesses, &driverv1.Witness{Name: text(w.Name), Facts: facts})
 	}
 	return out
 }
@@ -44,9 +52,9 @@ func setpointFrom(p *driverv1.Setpoint) body.Setpoint {
 
 func observationPB(o *body.Observation) *driverv1.Observation {
 	out := &driverv1.Observation{
-		AtNs: int64(o.At), Standstill: o.Standstill, Holding: string(o.Holding), Applied: o.Applied,
+		AtNs: int64(o.At), Standstill: o.Standstill, Holding: text(string(o.Holding)), Applied: o.Applied,
 		JointsRad: o.JointsRad, GoalRad: o.GoalRad, Latch: latchPB(o.Latch),
-		Health: &driverv1.Health{TorqueOn: o.Health.TorqueOn, BusOk: o.Health.BusOK, FaultCode: o.Health.FaultCode, MotionAllowed: o.Health.MotionAllowed},
+		Health: &driverv1.Health{TorqueOn: o.Health.TorqueOn, BusOk: o.Health.BusOK, FaultCode: text(o.Health.FaultCode), MotionAllowed: o.Health.MotionAllowed},
 	}
 	for i := range o.Readings {
 		out.Readings = append(out.Readings, readingPB(&o.Readings[i]))
@@ -55,7 +63,7 @@ func observationPB(o *body.Observation) *driverv1.Observation {
 }
 
 func latchPB(l body.Latch) *driverv1.Latch {
-	return &driverv1.Latch{Stopped: l.Stopped, Number: l.Number, Reason: l.Reason}
+	return &driverv1.Latch{Stopped: l.Stopped, Number: l.Number, Reason: text(l.Reason)}
 }
 
 func latchFrom(p *driverv1.Latch) body.Latch {
@@ -80,12 +88,12 @@ func observationFrom(p *driverv1.Observation) (body.Observation, error) {
 }
 
 func readingPB(r *body.Reading) *driverv1.Reading {
-	out := &driverv1.Reading{Fact: r.Fact, Witness: r.Witness, AtNs: int64(r.At), Sigma: r.Sigma}
+	out := &driverv1.Reading{Fact: text(r.Fact), Witness: text(r.Witness), AtNs: int64(r.At), Sigma: r.Sigma}
 	switch r.Kind {
 	case body.Number:
 		out.Value = &driverv1.Reading_Number{Number: r.Number}
 	case body.Text:
-		out.Value = &driverv1.Reading_Text{Text: r.Text}
+		out.Value = &driverv1.Reading_Text{Text: strings.ToValidUTF8(r.Text, "\uFFFD")} // a value: never cut
 	case body.Flag:
 		out.Value = &driverv1.Reading_Flag{Flag: r.Flag}
 	case body.Point:
@@ -95,7 +103,7 @@ func readingPB(r *body.Reading) *driverv1.Reading {
 		for i := range r.Objects {
 			o := &r.Objects[i]
 			poses.Objects = append(poses.Objects, &driverv1.SeenObject{
-				Label: o.Label, Position: vectorPB(o.Pose.Position), Orientation: o.Pose.Orientation[:], Size: vectorPB(o.SizeM),
+				Label: text(o.Label), Position: vectorPB(o.Pose.Position), Orientation: o.Pose.Orientation[:], Size: vectorPB(o.SizeM),
 			})
 		}
 		out.Value = &driverv1.Reading_Poses{Poses: poses}
@@ -160,8 +168,8 @@ func rejectionsPB(err error) (out []*driverv1.Rejection, ok bool) {
 		return nil, false
 	}
 	return []*driverv1.Rejection{{
-		Code: string(r.Code), Rule: r.Rule, Field: r.Field, Got: r.Got, Limit: r.Limit, Unit: r.Unit,
-		Retry: string(r.Retry), AfterMs: int64(r.AfterMS), Says: r.Says,
+		Code: text(string(r.Code)), Rule: text(r.Rule), Field: text(r.Field), Got: text(r.Got), Limit: text(r.Limit), Unit: text(r.Unit),
+		Retry: text(string(r.Retry)), AfterMs: int64(r.AfterMS), Says: text(r.Says),
 	}}, true
 }
 

@@ -5,8 +5,10 @@ import (
 	"crypto/rand"
 	"errors"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"connectrpc.com/connect"
 
@@ -34,6 +36,12 @@ type Line interface {
 	Kept(within time.Duration) bool
 }
 
+// latching is a Line that tells a robot's own stop from that of others. Where there is no latch there is nothing to tell.
+type latching interface {
+	// StopByRobot is Stop, but under a latch that is closed it is a further cause of that stop, and has its number.
+	StopByRobot(reason string) (number uint64)
+}
+
 // Latch is what a person's line reaches. *guard.Guard is one.
 type Latch interface {
 	Stop(reason string) (number uint64)
@@ -47,11 +55,12 @@ type Latch interface {
 // asks for the state.
 const keepWithin = 8 * time.Millisecond
 
-// Bounds of what is read from the line.
+// Bounds, bytes.
 const (
 	maxReason  = 200
 	maxHolder  = 100
 	maxMessage = 64 << 10
+	maxText    = 4 << 10 // of a single text that is told: what stands behind this process may say anything
 )
 
 // DriverHandler serves the robot's line: everything but a reset.
@@ -174,8 +183,11 @@ func (s *driverServer) Observe(_ context.Context, q *driverv1.ObserveRequest) (*
 }
 
 func (s *driverServer) Stop(_ context.Context, q *driverv1.StopRequest) (*driverv1.StopReply, error) {
-	number := s.line.Stop(reason(q))
-	return &driverv1.StopReply{Number: number, Durable: s.line.Kept(keepWithin)}, nil
+	stop := s.line.Stop
+	if l, is := s.line.(latching); is && q.GetEpoch() != 0 {
+		stop = l.StopByRobot
+	}
+	return &driverv1.StopReply{Number: stop(reason(q)), Durable: s.line.Kept(keepWithin)}, nil
 }
 
 func (s *driverServer) Close(_ context.Context, q *driverv1.CloseRequest) (*driverv1.CloseReply, error) {
@@ -189,7 +201,20 @@ func reason(q *driverv1.StopRequest) string {
 	if r == "" {
 		return "stopped"
 	}
-	return r[:min(len(r), maxReason)]
+	return brief(r, maxReason)
+}
+
+// brief is what a text says as valid UTF-8 of at most so many bytes: a message with anything else in it is not sent at all.
+func brief(s string, most int) string {
+	s = strings.ToValidUTF8(s, "\uFFFD")
+	if len(s) <= most {
+		return s
+	}
+	const more = "…"
+	for most -= len(more); most > 0 && !utf8.RuneStart(s[most]); {
+		most--
+	}
+	return s[:most] + more
 }
 
 type operatorServer struct{ latch Latch }
@@ -206,7 +231,7 @@ func (s *operatorServer) Reset(_ context.Context, q *driverv1.ResetRequest) (*dr
 
 func (s *operatorServer) State(context.Context, *driverv1.StateRequest) (*driverv1.StateReply, error) {
 	l := s.latch.Latch()
-	return &driverv1.StateReply{Latch: latchPB(l), Holder: s.latch.Holder(), Durable: s.latch.Kept(0) && l == s.latch.Latch()}, nil
+	return &driverv1.StateReply{Latch: latchPB(l), Holder: brief(s.latch.Holder(), maxHolder), Durable: s.latch.Kept(0) && l == s.latch.Latch()}, nil
 }
 
 // answer turns an error into refusals, which are data, or into an error of the call.
@@ -229,7 +254,7 @@ func broken(err error) error {
 		return nil
 	case errors.As(err, &r):
 		list, _ := rejectionsPB(err)
-		e := connect.NewError(connect.CodeFailedPrecondition, err)
+		e := connect.NewError(connect.CodeFailedPrecondition, errors.New(brief(err.Error(), maxText)))
 		for _, p := range list {
 			if d, detailErr := connect.NewErrorDetail(p); detailErr == nil {
 				e.AddDetail(d)
@@ -239,5 +264,5 @@ func broken(err error) error {
 	case errors.Is(err, body.ErrNotOpen):
 		return connect.NewError(connect.CodeUnavailable, err)
 	}
-	return connect.NewError(connect.CodeInternal, err)
+	return connect.NewError(connect.CodeInternal, errors.New(brief(err.Error(), maxText)))
 }

@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"os/signal"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -34,8 +37,8 @@ func newDriver() *cobra.Command {
 		Long: `Driver owns one body, in a process of its own beside the hardware. It refuses
 setpoints that are expired, too fast or from anybody but the holder of the lease;
 it decelerates and holds 300 ms after the robot fell silent; it owns the stop latch
-with its number and its file, and comes up stopped if it was stopped, or if it died
-while a motion was running.
+with its number and its file, which no other driver may keep meanwhile, and comes up
+stopped if it was stopped, or if the driver before it died, in a motion or at rest.
 
 Robots reach it on --listen, where there is a stop and no reset. A person reaches
 stop and reset on --operator, a unix socket that hears this user alone. The latch is a latched software stop, not an
@@ -156,18 +159,35 @@ func (o *driverOptions) stand(ctx context.Context, k *contract.Contract, errOut 
 	if err != nil {
 		return nil, err
 	}
-	return newStand(guard.New(inner, cfg), inside, cfg), nil
+	s := newStand(inside, cfg)
+	s.now = guard.New(inner, s.cfg)
+	return s, nil
 }
 
-// ownBody serves the body until ctx ends.
-func ownBody(ctx context.Context, k *contract.Contract, o driverOptions, out, errOut io.Writer) error {
+// ownBody serves the body until ctx ends, or a person ends it.
+func ownBody(ctx context.Context, k *contract.Contract, o driverOptions, out, errOut io.Writer) (err error) {
+	ctx, stop := signal.NotifyContext(ctx, endings()...) // from before the latch file says that it runs
+	defer stop()
+	signal.Ignore(syscall.SIGPIPE) // whether anybody reads what it says is no matter of the body's
+	unlock, err := o.lockLatch()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = unlock() }()
 	s, err := o.stand(ctx, k, errOut)
 	if err != nil {
 		return ignoreEnd(ctx, err)
 	}
 	if err := s.guard().Recall(); err != nil {
-		return badInput(fmt.Errorf("--latch-file %s: %w", word(o.latchFile), err))
+		return o.latchFault(err)
 	}
+	defer func() {
+		if !s.began() { // as where a listener cannot be opened
+			err = errors.Join(err, s.guard().Close())
+		}
+	}()
+	s.say = func(words string) { _, _ = fmt.Fprintf(out, "driver %s: %s\n", o.name, words) }
+	s.operator = o.operator
 	services := []service{
 		{flag: "--listen", addr: o.listen, handler: remote.DriverHandlerOf(s, k.Hash())},
 		{flag: "--operator", addr: o.operator, handler: remote.OperatorHandler(s), person: true},
@@ -179,6 +199,31 @@ func ownBody(ctx context.Context, k *contract.Contract, o driverOptions, out, er
 	}
 	ready := func() error { _, err := fmt.Fprintln(out, says); return err }
 	return together(ctx, services, ready, func(ctx context.Context) error { return s.run(ctx, errOut) })
+}
+
+// endings are the signals that end a driver in good order: a person's, and the end of the terminal that it was started in, unless
+// it is to outlive that.
+func endings() []os.Signal {
+	list := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		list = append(list, syscall.SIGHUP)
+	}
+	return list
+}
+
+// lockLatch claims the latch file until the process ends.
+func (o *driverOptions) lockLatch() (unlock func() error, err error) {
+	if o.latchFile == "" {
+		return func() error { return nil }, nil
+	}
+	if unlock, err = guard.LockLatch(o.latchFile); err != nil {
+		return nil, o.latchFault(err)
+	}
+	return unlock, nil
+}
+
+func (o *driverOptions) latchFault(err error) error {
+	return badInput(fmt.Errorf("--latch-file %s: %w", word(o.latchFile), err))
 }
 
 // latchWords says how a latch stands, and how a person opens it at this address.

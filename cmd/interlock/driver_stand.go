@@ -20,12 +20,17 @@ type stand struct {
 	cfg  guard.Config
 	pace *paced // the plant in another process whose time an evaluation moves; nil: there is none
 
+	say      func(words string) // tells a person at the process, where there is one
+	operator string             // address of the person's line
+	own      chan body.Latch    // stops of the guard's own that nobody was told of yet
+
 	mu     sync.Mutex
 	now    *guard.Guard
 	inside *sim.Driver   // the simulator, where it is in this process
 	owing  func() error  // lets the time pass that the plant is owed; nil: none ever is
 	step   bool          // lockstep: Run does not move the time
 	swap   chan struct{} // closed when the guard is another one
+	ran    bool
 }
 
 var (
@@ -34,8 +39,19 @@ var (
 	_ plant.World  = (*stand)(nil)
 )
 
-func newStand(g *guard.Guard, inside *sim.Driver, cfg guard.Config) *stand {
-	return &stand{cfg: cfg, now: g, inside: inside, swap: make(chan struct{})}
+// mostUntold is how many stops wait to be told; a person resets each before there can be another.
+const mostUntold = 16
+
+// newStand is one whose guard is not there yet: its configuration is the stand's.
+func newStand(inside *sim.Driver, cfg guard.Config) *stand {
+	s := &stand{cfg: cfg, inside: inside, swap: make(chan struct{}), own: make(chan body.Latch, mostUntold)}
+	s.cfg.Tripped = func(l body.Latch) {
+		select {
+		case s.own <- l:
+		default:
+		}
+	}
+	return s
 }
 
 // newPacedStand is a driver in front of a plant whose time an evaluation moves. There is no body before it set one up.
@@ -57,10 +73,18 @@ func (s *stand) present() (g *guard.Guard, lockstep bool, swap <-chan struct{}) 
 
 // run opens the body when it is there and moves its time until ctx ends.
 func (s *stand) run(ctx context.Context, errOut io.Writer) error {
+	s.mu.Lock()
+	s.ran = true
+	s.mu.Unlock()
 	if s.pace == nil {
 		if err := whenThere(ctx, errOut, s.guard().Open); err != nil {
-			return ignoreEnd(ctx, err)
+			return errors.Join(ignoreEnd(ctx, err), s.guard().Close())
 		}
+		ctx, end := context.WithCancel(ctx)
+		var telling sync.WaitGroup
+		s.tellThere()
+		telling.Go(func() { s.tellStops(ctx) })
+		defer func() { end(); telling.Wait() }()
 	}
 	for {
 		g, lockstep, swap := s.present()
@@ -74,6 +98,45 @@ func (s *stand) run(ctx context.Context, errOut io.Writer) error {
 		err = errors.Join(err, g.Close())
 		if _, _, later := s.present(); err != nil || later == swap {
 			return err
+		}
+	}
+}
+
+// began reports whether run was begun, which then ends the guard too.
+func (s *stand) began() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.ran
+}
+
+// tellThere says that the body of another process is there, and how the latch stands since: hardware comes up stopped, and the
+// first line of the process was before that.
+func (s *stand) tellThere() {
+	if s.inside == nil {
+		s.untold()
+		s.say("the body is there; " + latchWords(s.Latch(), s.operator))
+	}
+}
+
+// untold forgets the stops that wait to be told.
+func (s *stand) untold() {
+	for {
+		select {
+		case <-s.own:
+		default:
+			return
+		}
+	}
+}
+
+// tellStops says each stop of the guard's own, with the command that resets it, until ctx ends.
+func (s *stand) tellStops(ctx context.Context) {
+	for {
+		select {
+		case l := <-s.own:
+			s.say(latchWords(l, s.operator))
+		case <-ctx.Done():
+			return
 		}
 	}
 }
@@ -119,7 +182,7 @@ func (s *stand) SetUp(cfg sim.Config, lie sim.Lie, lockstep bool) error {
 		driver, inner = d, b
 	}
 	fresh := s.cfg
-	fresh.LatchFile = ""
+	fresh.LatchFile, fresh.Tripped = "", nil
 	g := guard.New(inner, fresh)
 	if err := g.Open(); err != nil {
 		return err
@@ -176,6 +239,7 @@ func (s *stand) Send(p body.Setpoint) (body.Sent, error)      { return s.guard()
 func (s *stand) Halt() error                                  { return s.guard().Halt() }
 func (s *stand) Watch(epoch uint64) (body.Observation, error) { return s.guard().Watch(epoch) }
 func (s *stand) Stop(reason string) uint64                    { return s.guard().Stop(reason) }
+func (s *stand) StopByRobot(reason string) uint64             { return s.guard().StopByRobot(reason) }
 func (s *stand) Reset(number uint64) error                    { return s.guard().Reset(number) }
 func (s *stand) Latch() body.Latch                            { return s.guard().Latch() }
 func (s *stand) Holder() string                               { return s.guard().Holder() }

@@ -25,7 +25,7 @@ type ownedDriver struct {
 // Times of a process that is owned.
 const (
 	restartWait   = 500 * time.Millisecond
-	childWithin   = time.Second // to end after it was asked
+	childWithin   = 5 * time.Second // to end after it was asked: it halts and writes its latch file
 	answersWithin = 500 * time.Millisecond
 )
 

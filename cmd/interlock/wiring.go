@@ -58,7 +58,7 @@ func foldPaced(ctx context.Context, c *contract.Contract, cfg sim.Config, pace f
 	alignment := robot.Align(c, plant.Describe(), planner)
 	driver := guard.New(plant, lab.GuardConfig(c))
 	r, err := robot.New(robot.Config{
-		Contract: c, Alignment: alignment, Gate: gate.New(c, alignment, planner), Body: driver,
+		Contract: c, Alignment: alignment, Gate: gate.New(c, alignment, planner), Body: guard.ForRobot{Guard: driver},
 		Pacer: pace(driver), MaxMissions: missionBudget,
 	})
 	if err != nil {

@@ -59,7 +59,7 @@ func (l *Lab) openFolded(ctx context.Context, spec *eval.EpisodeSpec) (*scene, e
 		return nil, err
 	}
 	r, err := robot.New(robot.Config{
-		Contract: l.contract, Alignment: l.alignment, Gate: g, Body: f.guard,
+		Contract: l.contract, Alignment: l.alignment, Gate: g, Body: guard.ForRobot{Guard: f.guard},
 		Pacer: robot.Lockstep(watched{f.guard, s.tick(l.keepSeries)}), NoInvariants: !spec.Gate, MaxMissions: max(defaultMissions, spec.Scenario.Missions),
 	})
 	if err != nil {

@@ -64,7 +64,7 @@ class Line:
         if o.running_mission:
             self.robot.call("Cancel", mission_id=o.running_mission)
             list(self.robot.events(o.running_mission))
-        if o.stopped and o.stop_reason.startswith(("driver_lost", "halt_failed", "stop_unconfirmed")):
+        if o.stopped and o.stop_reason.startswith(("driver_lost", "halt_failed", "stop_unconfirmed", "bus_dead", "stale_reading")):
             self.processes.run(self.interlock, "reset", str(o.stop_number))
             return o.stop_reason
         if isinstance(wrong, grpc.RpcError):

@@ -91,7 +91,8 @@ type DriverClient interface {
 	Halt(context.Context, *HaltRequest) (*HaltReply, error)
 	// Observe tells the latest readings. With the lease's epoch it is the robot's sign of life.
 	Observe(context.Context, *ObserveRequest) (*Observation, error)
-	// Stop closes the stop latch. It needs no lease and works in every state.
+	// Stop closes the stop latch. It needs no lease and works in every state. While the latch is closed, a robot's stop is a
+	// further cause of the stop that is latched; anybody else's is a new one.
 	Stop(context.Context, *StopRequest) (*StopReply, error)
 	// Close gives the lease back; what moves is halted. The body stays with its process.
 	Close(context.Context, *CloseRequest) (*CloseReply, error)
@@ -257,7 +258,8 @@ type DriverHandler interface {
 	Halt(context.Context, *HaltRequest) (*HaltReply, error)
 	// Observe tells the latest readings. With the lease's epoch it is the robot's sign of life.
 	Observe(context.Context, *ObserveRequest) (*Observation, error)
-	// Stop closes the stop latch. It needs no lease and works in every state.
+	// Stop closes the stop latch. It needs no lease and works in every state. While the latch is closed, a robot's stop is a
+	// further cause of the stop that is latched; anybody else's is a new one.
 	Stop(context.Context, *StopRequest) (*StopReply, error)
 	// Close gives the lease back; what moves is halted. The body stays with its process.
 	Close(context.Context, *CloseRequest) (*CloseReply, error)

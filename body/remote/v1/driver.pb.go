@@ -1444,6 +1444,7 @@ func (x *SeenObject) GetSize() *Vector {
 type StopRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Reason        string                 `protobuf:"bytes,1,opt,name=reason,proto3" json:"reason,omitempty"`
+	Epoch         uint64                 `protobuf:"varint,2,opt,name=epoch,proto3" json:"epoch,omitempty"` // of a robot that stops: that of its lease, whether it still runs or not. 0: somebody else, as a person
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1483,6 +1484,13 @@ func (x *StopRequest) GetReason() string {
 		return x.Reason
 	}
 	return ""
+}
+
+func (x *StopRequest) GetEpoch() uint64 {
+	if x != nil {
+		return x.Epoch
+	}
+	return 0
 }
 
 type StopReply struct {
@@ -2699,9 +2707,10 @@ const file_driver_proto_rawDesc = "" +
 	"\x05label\x18\x01 \x01(\tR\x05label\x127\n" +
 	"\bposition\x18\x02 \x01(\v2\x1b.interlock.driver.v1.VectorR\bposition\x12 \n" +
 	"\vorientation\x18\x03 \x03(\x01R\vorientation\x12/\n" +
-	"\x04size\x18\x04 \x01(\v2\x1b.interlock.driver.v1.VectorR\x04size\"%\n" +
+	"\x04size\x18\x04 \x01(\v2\x1b.interlock.driver.v1.VectorR\x04size\";\n" +
 	"\vStopRequest\x12\x16\n" +
-	"\x06reason\x18\x01 \x01(\tR\x06reason\"=\n" +
+	"\x06reason\x18\x01 \x01(\tR\x06reason\x12\x14\n" +
+	"\x05epoch\x18\x02 \x01(\x04R\x05epoch\"=\n" +
 	"\tStopReply\x12\x16\n" +
 	"\x06number\x18\x01 \x01(\x04R\x06number\x12\x18\n" +
 	"\adurable\x18\x02 \x01(\bR\adurable\"$\n" +

@@ -45,7 +45,7 @@ type checkSaid struct{ Check, Result, Says string }
 func TestTheShippedDriverPassesAsABlackBox(t *testing.T) {
 	t.Parallel()
 	var only []string
-	want := len(bodytest.ProcessChecks()) + len(bodytest.LatchChecks())
+	want := len(bodytest.ProcessChecks()) + len(bodytest.LatchChecks()) + len(bodytest.RestartChecks())
 	if os.Getenv("INTERLOCK_DRILLS") == "" {
 		for _, name := range []string{
 			"follows setpoints", "halt ends a motion", "obeys only the holder of the lease", "refuses commands that come late",

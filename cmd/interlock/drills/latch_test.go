@@ -1,10 +1,14 @@
 package drills_test
 
 import (
+	"fmt"
 	"os/exec"
 	"strings"
 	"syscall"
 	"testing"
+
+	"interlock/body"
+	"interlock/body/remote"
 )
 
 // A driver that was killed at rest comes up stopped, says so with the command that resets it, and is ready after that; one that was
@@ -79,6 +83,77 @@ func TestTwoDriversDoNotKeepOneLatch(t *testing.T) {
 		t.Errorf("after stop %d the next driver comes up with %q", number, says)
 	}
 }
+
+// A driver that is killed in a mission prints the command that resets it, and that command stays right, though the robot, which could
+// not tell the dead driver to halt, stops the new one too: that is a further cause of the same stop.
+//
+// Verifies: F06, D125
+func TestTheResetThatWasPrintedStaysRight(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	h.plant(t)
+	driver := h.driver(t, "--plant", h.socket("plant"))
+	w := watch(t, h)
+	h.serve(t)
+	c := h.call(t)
+	ready(t, c)
+	carry(t, c, "there", toLeft)
+	slow := carrySlowly(t, c, w, "slow")
+	driver.kill()
+	last(t, c, slow) // the robot has given it up, and owes a stop
+	driver = h.driver(t, "--plant", h.socket("plant"))
+	says := driver.line()
+	l := causes(t, operate(t, h), "; then ")
+	if printed := fmt.Sprintf("stopped, number %d (%s); to permit motion: interlock reset %d ", l.Number, before(l.Reason, "; then "), l.Number); !strings.Contains(says, printed) {
+		t.Errorf("the driver came up with %q, and the latch is %+v", says, l)
+	}
+	if _, code := h.command(t, "", "reset", fmt.Sprint(l.Number)); code != 0 {
+		t.Errorf("the reset exits with %d", code)
+	}
+	carry(t, c, "new", toLeft)
+}
+
+// A body that is frozen in a mission is found by its driver, which says so by the number that the stop has from the beginning, whoever
+// was the first to stop it.
+//
+// Verifies: F33, D127
+func TestADriverFindsItsBodyFrozen(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	plant := h.plant(t)
+	driver := h.driver(t, "--plant", h.socket("plant"))
+	w := watch(t, h)
+	h.serve(t)
+	c := h.call(t)
+	ready(t, c)
+	carry(t, c, "there", toLeft)
+	slow := carrySlowly(t, c, w, "slow")
+	person := operate(t, h)
+	number := state(t, person).Number
+	plant.signal(syscall.SIGSTOP)
+	l := causes(t, person, "driver_lost: ")
+	last(t, c, slow)
+	after := state(t, person)
+	plant.signal(syscall.SIGCONT)
+	if l.Number != number+1 || after.Number != l.Number || !strings.HasPrefix(after.Reason, l.Reason) {
+		t.Errorf("before it was stop %d; it was found as %+v, and is %+v", number, l, after)
+	}
+	for says := driver.line(); !strings.Contains(says, fmt.Sprintf("stopped, number %d (", l.Number)); says = driver.line() { // the last of what it says
+	}
+}
+
+// causes waits until the latch tells of a cause.
+func causes(t *testing.T, person *remote.Operator, cause string) (l body.Latch) {
+	t.Helper()
+	waitFor(t, cause, func() bool {
+		var err error
+		l, _, err = person.State(t.Context())
+		return err == nil && strings.Contains(l.Reason, cause)
+	})
+	return l
+}
+
+func before(s, part string) string { b, _, _ := strings.Cut(s, part); return b }
 
 func exitCodeOf(err error) int {
 	if e, is := err.(*exec.ExitError); is { //nolint:errorlint // what exec returns
