@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"interlock/body"
-	"interlock/reject"
+	"interlock/units"
 )
 
 func describes(b body.Stepper) error {
@@ -87,6 +87,12 @@ func zeroSetpoint(b body.Stepper) error {
 	if _, err := s.Send(s.setpoint()); err != nil {
 		return fmt.Errorf("the present position is refused: %w", err)
 	}
+	at := s.setpoint() // the goal itself, in no time
+	copy(at.PositionsRad, s.last.GoalRad)
+	at.Over = 0
+	if _, err := s.Send(at); err != nil {
+		return fmt.Errorf("the present goal at once is refused: %w", err)
+	}
 	return s.stays(before, 200*time.Millisecond, "a setpoint at the present position")
 }
 
@@ -95,15 +101,32 @@ func follows(b body.Stepper) error {
 	if err != nil {
 		return err
 	}
-	to := s.nudge()
-	moving := false // that it moves is measured too, and not always "standstill"
-	if err := s.drive(to, 500*time.Millisecond, func() { moving = moving || !s.last.Standstill }); err != nil {
+	if err := often(s.tellsItsMotion); err != nil {
 		return err
 	}
-	if !moving {
-		return errors.New("standstill is told of a joint that moves")
+	if h := s.last.Health; !h.TorqueOn || !h.BusOK || !h.MotionAllowed || h.FaultCode != "" {
+		return fmt.Errorf("it moved, and its health is %+v", h)
 	}
-	if s.last.Holding != body.HoldNone {
+	return nil
+}
+
+// tellsItsMotion: that it moves is measured too, and not always "standstill", nor what stands always a motion.
+func (s *session) tellsItsMotion() error {
+	to, moving := s.nudge(), false
+	var seen []body.Observation
+	var told error
+	err := s.drive(to, 500*time.Millisecond, func() {
+		moving, seen = moving || !s.last.Standstill, append(seen, s.last)
+		if told == nil {
+			told = stillWhileMoving(seen)
+		}
+	})
+	switch {
+	case err != nil || told != nil:
+		return errors.Join(err, told)
+	case !moving:
+		return errors.New("standstill is told of a joint that moves")
+	case s.last.Holding != body.HoldNone:
 		return fmt.Errorf("holds (%s) while setpoints arrive", s.last.Holding)
 	}
 	if d := math.Abs(s.last.JointsRad[0] - to[0]); !(d <= arriveRad) {
@@ -114,6 +137,19 @@ func follows(b body.Stepper) error {
 	}
 	if !s.last.Standstill {
 		return errors.New("no standstill is measured after the motion")
+	}
+	return nil
+}
+
+// stillWhileMoving is the error of a standstill that is told while the positions of the time it is measured over say otherwise.
+func stillWhileMoving(seen []body.Observation) error {
+	last := &seen[len(seen)-1]
+	for i := range seen {
+		o := &seen[i]
+		over := last.At.Sub(o.At)
+		if d := math.Abs(last.JointsRad[0] - o.JointsRad[0]); last.Standstill && over <= units.StandstillOver-tick && !(d <= stayRad) {
+			return fmt.Errorf("standstill is told of a joint that moved by %v rad in the last %v", d, over)
+		}
 	}
 	return nil
 }
@@ -141,67 +177,29 @@ func returnsSent(b body.Stepper) error {
 			return fmt.Errorf("after %d setpoints %d and %d are applied", n, sent.Applied, s.last.Applied)
 		}
 	}
-	return nil
+	return s.keepsWhatWasSent()
 }
 
-func refusesTimes(b body.Stepper) error {
-	s, err := start(b)
-	if err != nil {
-		return err
-	}
-	if err := s.run(100 * time.Millisecond); err != nil {
-		return err
-	}
-	ahead := map[string]time.Duration{"expired": -time.Millisecond, "expiring now": 0, "too distant": body.MaxAhead + 100*time.Millisecond, "an hour ahead": time.Hour}
-	for _, name := range []string{"expired", "expiring now", "too distant", "an hour ahead"} {
-		p := s.setpoint()
-		copy(p.PositionsRad, s.nudge())
-		p.Over, p.Expires = 400*time.Millisecond, s.last.At.Add(ahead[name])
-		if err := s.refused(p, reject.OutOfRange, "expires"); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-	}
+// keepsWhatWasSent: the goal is what was commanded, of every joint, and not what was made of it.
+func (s *session) keepsWhatWasSent() error {
 	p := s.setpoint()
-	copy(p.PositionsRad, s.nudge())
-	p.Over, p.Expires = 400*time.Millisecond, 0
-	if err := s.refused(p, reject.OutOfRange, "expires"); err != nil {
-		return fmt.Errorf("no expiry: %w", err)
-	}
-	return nil
-}
-
-func refusesPositions(b body.Stepper) error {
-	s, err := start(b)
-	if err != nil {
+	p.PositionsRad[0] += 1e-3
+	if _, err := s.Send(p); err != nil {
 		return err
 	}
-	joint := s.Describe().Joints[0]
-	field := "positions_rad." + joint.Name
-	n := len(s.last.JointsRad)
-	cases := []struct {
-		name  string
-		code  reject.Code
-		field string
-		spoil func(*body.Setpoint)
-	}{
-		{"too short", reject.WrongType, "positions_rad", func(p *body.Setpoint) { p.PositionsRad = p.PositionsRad[:n-1] }},
-		{"too long", reject.WrongType, "positions_rad", func(p *body.Setpoint) { p.PositionsRad = append(p.PositionsRad, 0) }},
-		{"empty", reject.WrongType, "positions_rad", func(p *body.Setpoint) { p.PositionsRad = nil }},
-		{"not a number", reject.NotFinite, field, func(p *body.Setpoint) { p.PositionsRad[0] = math.NaN() }},
-		{"infinite", reject.NotFinite, field, func(p *body.Setpoint) { p.PositionsRad[0] = math.Inf(1) }},
-		{"beyond the range", reject.OutOfRange, field, func(p *body.Setpoint) { p.PositionsRad[0] = joint.MaxRad + 0.01 }},
-		{"below the range", reject.OutOfRange, field, func(p *body.Setpoint) { p.PositionsRad[0] = joint.MinRad - 0.01 }},
+	if err := s.run(10 * tick); err != nil {
+		return err
 	}
-	for _, c := range cases {
-		p := s.setpoint()
-		p.Over = 900 * time.Millisecond
-		c.spoil(&p)
-		if err := s.refused(p, c.code, c.field); err != nil {
-			return fmt.Errorf("%s: %w", c.name, err)
+	for i, j := range s.Describe().Joints {
+		if d := math.Abs(s.last.GoalRad[i] - p.PositionsRad[i]); !(d <= sameRad) {
+			return fmt.Errorf("the goal of %s is %v rad away from what was sent", j.Name, d)
 		}
 	}
 	return nil
 }
+
+// sameRad is within what a position is the same.
+const sameRad = 1e-6
 
 func observes(b body.Stepper) error {
 	s, err := start(b)
@@ -260,29 +258,6 @@ func timeRunsOn(b body.Stepper) error {
 	return nil
 }
 
-// refusesSpeeds asks for twice the speed that the first joint is described with.
-func refusesSpeeds(b body.Stepper) error {
-	s, err := start(b)
-	if err != nil {
-		return err
-	}
-	joint, step := s.Describe().Joints[0], s.Describe().Step
-	by := math.Max(nudgeRad, 2*joint.MaxVelRadS*step.Seconds())
-	if s.last.GoalRad[0]+by > joint.MaxRad {
-		by = -by
-	}
-	for _, over := range []time.Duration{0, step} { // 0 is the next step
-		p := s.setpoint()
-		copy(p.PositionsRad, s.last.GoalRad)
-		p.PositionsRad[0] += by
-		p.Over = over
-		if err := s.refused(p, reject.OutOfRange, "positions_rad."+joint.Name); err != nil {
-			return fmt.Errorf("%.3f rad over %v: %w", by, over, err)
-		}
-	}
-	return nil
-}
-
 func haltsEverywhere(b body.Stepper) error {
 	halt := func(when string) error {
 		for range 2 {
@@ -305,6 +280,9 @@ func haltsEverywhere(b body.Stepper) error {
 	}
 	if err := s.stays(before, 300*time.Millisecond, "a halt at rest"); err != nil {
 		return err
+	}
+	if s.last.Holding != body.HoldHalted {
+		return fmt.Errorf("holding is %q after a halt at rest", s.last.Holding)
 	}
 	if err := b.Close(); err != nil {
 		return err
@@ -337,6 +315,9 @@ func haltEndsMotion(b body.Stepper) error {
 	}
 	if s.last.Holding != body.HoldHalted {
 		return fmt.Errorf("holding is %q after a halt", s.last.Holding)
+	}
+	if h := s.last.Health; !h.TorqueOn || !h.MotionAllowed { // it holds, and a halt is no latch
+		return fmt.Errorf("after a halt its health is %+v", h)
 	}
 	if !s.last.Standstill {
 		return errors.New("no standstill 300 ms after a halt")

@@ -26,6 +26,8 @@ type Line interface {
 	// Post makes one call in plain JSON, to a method of the robot's line or to a whole path, with header names and values
 	// in turn.
 	Post(method, body string, header ...string) (status int, reply []byte, err error)
+	// Wait lets time pass, whoever holds the lease.
+	Wait(by time.Duration) error
 	// Another is the line of another robot to the same body. It is not open.
 	Another() body.Stepper
 }
@@ -39,6 +41,13 @@ type Process interface {
 	Person() Latch
 }
 
+// Restarted is a line to a process that can be ended and started again.
+type Restarted interface {
+	Line
+	// Restart ends the process, starts it by the same command and waits until it answers.
+	Restart() error
+}
+
 // Latch is a person's line to a stop latch.
 type Latch interface {
 	Stop(reason string) (number uint64)
@@ -47,11 +56,7 @@ type Latch interface {
 
 // lineChecks are what every process owes, with a guard in it or before it.
 func lineChecks() []Check {
-	return append([]Check{
-		{"obeys only the holder of the lease", obeysHolder},
-		{"keeps its goal when nobody asks", keepsGoal},
-		{"closing ends a motion", closingHalts},
-	}, wireChecks()...)
+	return slices.Concat(leaseChecks(), motionChecks(), wireChecks())
 }
 
 // as makes sure that a body is more than a body.
@@ -104,126 +109,12 @@ func clockRunsOn(b body.Stepper) error {
 	return nil
 }
 
-func obeysHolder(b body.Stepper) error {
-	l, err := as[Line](b)
-	if err != nil {
-		return err
-	}
-	s, err := start(l)
-	if err != nil {
-		return err
-	}
-	second, err := (&caller{Line: l}).call("Open", map[string]any{"holder": "another"})
-	if err != nil {
-		return err
-	}
-	if !second.rejectedAs(reject.Busy, "holder") {
-		return fmt.Errorf("a second robot's open is answered with %+v, not with BUSY", second)
-	}
-	for _, epoch := range []uint64{1, math.MaxUint64} { // long gone, and never granted
-		p := s.setpoint()
-		copy(p.PositionsRad, s.nudge())
-		p.Over, p.Epoch = 400*time.Millisecond, epoch
-		if err := s.refused(p, reject.NoLease, "epoch"); err != nil {
-			return fmt.Errorf("with epoch %d: %w", epoch, err)
-		}
-	}
-	if err := s.Close(); err != nil {
-		return err
-	}
-	other := l.Another()
-	if err := other.Open(); err != nil {
-		return fmt.Errorf("the lease was given back, and another robot does not get it: %w", err)
-	}
-	return other.Close()
-}
-
-// keepsGoal: servos that go limp when nobody speaks to them let the arm fall.
-func keepsGoal(b body.Stepper) error {
-	l, err := as[Line](b)
-	if err != nil {
-		return err
-	}
-	s, err := start(l)
-	if err != nil {
-		return err
-	}
-	if err := s.drive(s.nudge(), 400*time.Millisecond, nil); err != nil {
-		return err
-	}
-	if err := s.run(200 * time.Millisecond); err != nil {
-		return err
-	}
-	before := slices.Clone(s.last.JointsRad)
-	if err := s.Advance(700 * time.Millisecond); err != nil { // without a look
-		return err
-	}
-	if err := s.watch(l); err != nil {
-		return err
-	}
-	if m := s.moved(before); !(m <= stayRad) {
-		return fmt.Errorf("while nobody asked a joint moved by %v rad", m)
-	}
-	return nil
-}
-
 // watch is look for an onlooker.
 func (s *session) watch(l Line) (err error) {
 	if s.last, err = l.Watch(); err == nil && len(s.last.JointsRad) != len(s.Describe().Joints) {
 		err = errors.New("an onlooker is not told every joint")
 	}
 	return err
-}
-
-// begin starts a motion of 50 mrad that takes 800 ms, so that a busy machine has time to end it, and lets it run for 60 ms.
-func (s *session) begin() (to []float64, err error) {
-	p := s.setpoint()
-	to = s.nudge()
-	copy(p.PositionsRad, to)
-	p.Over, p.Expires = 800*time.Millisecond, s.last.At.Add(body.MaxAhead)
-	if _, err := s.Send(p); err != nil {
-		return nil, err
-	}
-	return to, s.run(60 * time.Millisecond)
-}
-
-// ended asks for a motion that came to rest before its end, and why.
-func (s *session) ended(to []float64, why body.HoldReason) error {
-	switch {
-	case s.last.Holding != why:
-		return fmt.Errorf("holding is %q, not %q", s.last.Holding, why)
-	case !s.last.Standstill:
-		return errors.New("no standstill is measured")
-	case !(math.Abs(s.last.JointsRad[0]-to[0]) >= arriveRad):
-		return errors.New("the motion went on to its end")
-	}
-	return nil
-}
-
-func closingHalts(b body.Stepper) error {
-	l, err := as[Line](b)
-	if err != nil {
-		return err
-	}
-	s, err := start(l)
-	if err != nil {
-		return err
-	}
-	to, err := s.begin()
-	if err != nil {
-		return err
-	}
-	if err := s.Close(); err != nil {
-		return err
-	}
-	other := l.Another() // its time moves on, whoever waits
-	if err := other.Open(); err != nil {
-		return err
-	}
-	if err := errors.Join(other.Advance(400*time.Millisecond), s.watch(l), other.Close()); err != nil {
-		return err
-	}
-	return s.ended(to, body.HoldHalted)
 }
 
 func holdsOnSilence(b body.Stepper) error {

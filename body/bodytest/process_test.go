@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -87,6 +88,12 @@ func (a *apart) Advance(by time.Duration) error {
 	}
 	*a.passed += by
 	return errors.Join(a.Renew(a.epoch), a.Guard.Advance(by))
+}
+
+// Wait lets the driver's time pass, whoever holds the lease.
+func (a *apart) Wait(by time.Duration) error {
+	*a.passed += by
+	return a.Guard.Advance(by)
 }
 
 // Post asks the handlers of a driver process.
@@ -179,7 +186,7 @@ func TestChecksOfALineNeedOne(t *testing.T) {
 		bare[c.Name] = true
 	}
 	asked := 0
-	for _, c := range append(append(bodytest.ProcessChecks(), bodytest.LatchChecks()...), bodytest.BareChecks()...) {
+	for _, c := range slices.Concat(bodytest.ProcessChecks(), bodytest.LatchChecks(), bodytest.BareChecks(), bodytest.RestartChecks()) {
 		if bare[c.Name] && c.Name != "time never runs back" {
 			continue
 		}
@@ -205,6 +212,10 @@ type broken struct {
 	reset   func(*apart, uint64) error
 	another func(*apart) body.Stepper
 	post    func(method, text string, header []string) (string, string, []string)
+	reply   func(method string, text []byte) []byte
+	wait    func(*apart, time.Duration) error
+
+	granted string // the epoch of the latest grant to a single call, as JSON
 }
 
 func (b *broken) Open() error {
@@ -267,10 +278,31 @@ func (b *broken) Another() body.Stepper {
 }
 
 func (b *broken) Post(method, text string, header ...string) (int, []byte, error) {
+	asked := method
 	if b.post != nil {
 		method, text, header = b.post(method, text, header)
 	}
-	return b.apart.Post(method, text, header...)
+	status, answer, err := b.apart.Post(method, text, header...)
+	if epoch := epochIn.Find(answer); asked == "Open" && epoch != nil && string(epoch) != `"epoch":"0"` {
+		b.granted = string(epoch)
+	}
+	if b.reply != nil {
+		answer = b.reply(asked, answer)
+	}
+	return status, answer, err
+}
+
+func (b *broken) Wait(by time.Duration) error {
+	if b.wait != nil {
+		return b.wait(b.apart, by)
+	}
+	return b.apart.Wait(by)
+}
+
+// grantedEpoch is that of the latest grant to a single call.
+func (b *broken) grantedEpoch() uint64 {
+	epoch, _ := strconv.ParseUint(strings.Trim(strings.TrimPrefix(b.granted, `"epoch":`), `"`), 10, 64)
+	return epoch
 }
 
 func (b *broken) Person() bodytest.Latch { return b }
@@ -326,7 +358,8 @@ type breakage struct {
 }
 
 func breakages() []breakage {
-	return append(append(brokenLines(), brokenWires()...), brokenLatches()...)
+	return slices.Concat(brokenLines(), brokenLeases(), brokenLapses(), brokenMotions(), brokenPaths(), brokenFacts(),
+		brokenHalts(), brokenWords(), brokenWires(), brokenLatches())
 }
 
 // brokenLines break clocks, leases and how motions end.
@@ -445,7 +478,7 @@ func TestSuiteCatchesBrokenProcesses(t *testing.T) {
 	for _, c := range bodytest.Checks() {
 		caught[c.Name] = c.Name != "time never runs back" // TestSuiteCatchesBrokenBodies shows it
 	}
-	for _, c := range append(bodytest.ProcessChecks(), bodytest.LatchChecks()...) {
+	for _, c := range slices.Concat(bodytest.BareChecks(), bodytest.ProcessChecks(), bodytest.LatchChecks()) {
 		checks[c.Name] = c
 	}
 	for _, s := range breakages() {

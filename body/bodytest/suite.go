@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"interlock/body"
-	"interlock/reject"
 	"interlock/units"
 )
 
@@ -78,7 +77,12 @@ func BareChecks() []Check {
 		"refuses expired and too distant setpoints": true, "refuses setpoints that are too fast": true, "holds when a setpoint expires": true,
 	}
 	bare := slices.DeleteFunc(RealTimeChecks(), func(c Check) bool { return guards[c.Name] })
-	return append(bare, lineChecks()...)
+	return append(append(bare, lineChecks()...), Check{"a stop is a halt", stopIsHalt})
+}
+
+// RestartChecks lists what only a process shows that can be started again. What they get is a Restarted.
+func RestartChecks() []Check {
+	return []Check{{"grants no epoch again after a restart", grantsNoneAgain}}
 }
 
 // Run runs every check on a body of its own. The builder returns a body that is not open.
@@ -128,6 +132,9 @@ func (s *session) look() error {
 	if len(o.JointsRad) != len(s.Describe().Joints) {
 		return fmt.Errorf("observed %d joints of %d", len(o.JointsRad), len(s.Describe().Joints))
 	}
+	if o.At.Before(s.last.At) || o.Applied < s.last.Applied {
+		return fmt.Errorf("its clock and the setpoints it applied went from %v and %d to %v and %d", s.last.At, s.last.Applied, o.At, o.Applied)
+	}
 	s.last = o
 	return nil
 }
@@ -158,11 +165,6 @@ func (s *session) Send(p body.Setpoint) (sent body.Sent, err error) {
 			return sent, err
 		}
 	}
-}
-
-// notYet reports whether a refusal lifts by itself.
-func notYet(list []reject.Rejection) bool {
-	return len(list) > 0 && !slices.ContainsFunc(list, func(r reject.Rejection) bool { return r.Retry != reject.Later })
 }
 
 // setpoint is a valid setpoint that stands where the joints are.
@@ -229,52 +231,6 @@ func (s *session) stays(q []float64, d time.Duration, what string) error {
 		return fmt.Errorf("%s moved a joint by %v rad", what, m)
 	}
 	return nil
-}
-
-// refused asks for a rejection with the code and field, of a setpoint that then moves nothing.
-func (s *session) refused(p body.Setpoint, code reject.Code, field string) error {
-	before := append([]float64(nil), s.last.JointsRad...)
-	applied := s.last.Applied
-	_, err := s.Send(p)
-	if err := rejectedAs(err, code, field); err != nil {
-		return fmt.Errorf("a setpoint: %w", err)
-	}
-	if err := s.stays(before, 200*time.Millisecond, "a refused setpoint"); err != nil {
-		return err
-	}
-	if s.last.Applied != applied {
-		return fmt.Errorf("a refused setpoint counts as applied")
-	}
-	return nil
-}
-
-// rejectedAs asks for an error that is a refusal with the code and field, among others or alone.
-func rejectedAs(err error, code reject.Code, field string) error {
-	list := rejections(err)
-	switch {
-	case err == nil:
-		return fmt.Errorf("was taken, not refused as %s in %q", code, field)
-	case len(list) == 0:
-		return fmt.Errorf("was answered, instead of by %s in %q, by: %w", code, field, err)
-	case !slices.ContainsFunc(list, func(r reject.Rejection) bool { return r.Code == code && r.Field == field }):
-		return fmt.Errorf("was refused as %s in %q, not %s in %q", list[0].Code, list[0].Field, code, field)
-	}
-	return nil
-}
-
-// rejections are the refusals in an error.
-func rejections(err error) (list []reject.Rejection) {
-	if many, is := err.(interface{ Unwrap() []error }); is { //nolint:errorlint // the parts of a join, one by one
-		for _, part := range many.Unwrap() {
-			list = append(list, rejections(part)...)
-		}
-		return list
-	}
-	var r reject.Rejection
-	if errors.As(err, &r) {
-		list = append(list, r)
-	}
-	return list
 }
 
 func finiteObservation(o *body.Observation) error {

@@ -10,6 +10,7 @@ import (
 
 	"interlock/body"
 	"interlock/reject"
+	"interlock/units"
 )
 
 // wireChecks are what only single calls of the protocol show.
@@ -17,6 +18,7 @@ func wireChecks() []Check {
 	return []Check{
 		{"refuses commands that come late", lateCommands},
 		{"reads plain JSON strictly", strictJSON},
+		{"reads numbers of 64 bits in both forms", bothForms},
 		{"resets nothing on the robot's line", noReset},
 	}
 }
@@ -29,22 +31,26 @@ type caller struct {
 
 // reply is what is read of an answer; 64-bit numbers are strings in the protocol's JSON.
 type reply struct {
-	Epoch string `json:"epoch"`
-	AtNs  string `json:"atNs"`
-	Latch struct {
-		Stopped bool   `json:"stopped"`
-		Number  string `json:"number"`
-	} `json:"latch"`
-	GoalRad    []float64 `json:"goalRad"`
-	Rejections []struct {
-		Code  string `json:"code"`
-		Field string `json:"field"`
-	} `json:"rejections"`
+	Epoch, TTLNs, Number string
+	Rejections           []refusal
 }
+
+// refusal is what is read of one reason.
+type refusal struct{ Code, Field, Retry string }
 
 // rejectedAs reports whether the first reason of a refusal is this one.
 func (r *reply) rejectedAs(code reject.Code, field string) bool {
 	return len(r.Rejections) > 0 && r.Rejections[0].Code == string(code) && r.Rejections[0].Field == field
+}
+
+// later reports whether a refusal lifts by itself.
+func (r *reply) later() bool {
+	for _, one := range r.Rejections {
+		if one.Retry != string(reject.Later) {
+			return false
+		}
+	}
+	return len(r.Rejections) > 0
 }
 
 func (c *caller) call(method string, fields map[string]any) (r reply, err error) {
@@ -65,17 +71,22 @@ func (c *caller) call(method string, fields map[string]any) (r reply, err error)
 	return r, nil
 }
 
+// callerName is the holder's name in a caller's leases.
+const callerName = "bodytest"
+
 func callerOf(b body.Stepper) (*caller, error) {
 	l, err := as[Line](b)
 	if err != nil {
 		return nil, err
 	}
 	c := &caller{Line: l}
-	lease, err := c.call("Open", map[string]any{"holder": "bodytest"})
+	lease, err := c.call("Open", map[string]any{"holder": callerName})
 	if err != nil || lease.Epoch == "" || len(lease.Rejections) > 0 {
 		return nil, errors.Join(err, fmt.Errorf("no lease is given: %+v", lease))
 	}
-	c.epoch = lease.Epoch
+	if c.epoch = lease.Epoch; lease.TTLNs != strconv.FormatInt(int64(units.LeaseTTL), 10) {
+		return nil, errors.Join(fmt.Errorf("a lease lasts for %q ns, not for %v", lease.TTLNs, units.LeaseTTL), c.end())
+	}
 	return c, nil
 }
 
@@ -86,20 +97,23 @@ func (c *caller) end() error {
 
 // send sends a setpoint at the present goal, which moves nothing, under the epoch and the number.
 func (c *caller) send(epoch string, sequence int) (reply, error) {
-	o, err := c.call("Observe", map[string]any{"epoch": c.epoch})
+	o, err := c.Watch()
 	if err != nil {
-		return o, err
+		return reply{}, err
 	}
-	var at time.Duration
-	if _, err := fmt.Sscan(o.AtNs, (*int64)(&at)); err != nil {
-		return o, fmt.Errorf("at_ns is %q: %w", o.AtNs, err)
+	return c.post(&o, o.GoalRad, tick, epoch, fmt.Sprint(sequence))
+}
+
+// post sends a setpoint for what was seen. The sequence is a string or a number, as is all of 64 bits.
+func (c *caller) post(o *body.Observation, toRad []float64, over time.Duration, epoch string, sequence any) (reply, error) {
+	q := under(epoch)
+	q["positionsRad"], q["sequence"] = toRad, sequence
+	q["overNs"], q["expiresNs"] = fmt.Sprint(int64(over)), fmt.Sprint(int64(o.At.Add(body.MaxAhead/2)))
+	if _, is := sequence.(int); is {
+		q["overNs"] = int64(over)
 	}
-	q := map[string]any{
-		"positionsRad": o.GoalRad, "overNs": fmt.Sprint(int64(tick)), "expiresNs": fmt.Sprint(int64(at + body.MaxAhead/2)),
-		"epoch": epoch, "sequence": fmt.Sprint(sequence),
-	}
-	if o.Latch.Number != "" {
-		q["stop"] = o.Latch.Number
+	if o.Latch.Number > 0 {
+		q["stop"] = strconv.FormatUint(o.Latch.Number, 10)
 	}
 	return c.call("Send", q)
 }
@@ -136,6 +150,9 @@ func lateCommands(b body.Stepper) (err error) {
 		}
 		return err
 	}
+	if r, err := c.send(c.epoch, 0); err != nil || len(r.Rejections) == 0 {
+		return errors.Join(err, errors.New("a command without a number is answered as if it were in order"))
+	}
 	for _, step := range []struct {
 		name     string
 		before   func() error
@@ -149,6 +166,7 @@ func lateCommands(b body.Stepper) (err error) {
 		{"one after somebody else's halt", func() error { return halt("0", 1000) }, 10, false},
 		{"an earlier one, after a stranger's setpoint", stranger, 9, true},
 		{"a later one, after a stranger's setpoint", stranger, 11, false},
+		{"an earlier one, after a halt that came late itself", func() error { return halt(c.epoch, 3) }, 7, true},
 	} {
 		if step.before != nil {
 			if err := step.before(); err != nil {
@@ -177,26 +195,62 @@ func strictJSON(b body.Stepper) error {
 		{"JSON that breaks off", "Open", `{"holder":`},
 		{"a list", "Open", `[]`},
 		{"an epoch that is no number", "Renew", `{"epoch":"the latest"}`},
+		{"a sequence that is no number", "Send", `{"positionsRad":[0.1],"epoch":"1","sequence":"soon"}`},
+		{"a time that is no number", "Send", `{"positionsRad":[0.1],"overNs":"soon","epoch":"1","sequence":"1"}`},
 		{"positions that are no list", "Send", `{"positionsRad":0.1,"epoch":"1","sequence":"1"}`},
 		{"a position that is no number", "Send", `{"positionsRad":["a little"],"epoch":"1","sequence":"1"}`},
 	} {
-		if err := unanswered(l, bad.method, bad.body); err != nil {
+		if err := unreadable(l, bad.method, bad.body); err != nil {
 			return fmt.Errorf("%s: %w", bad.name, err)
 		}
 	}
-	return errors.Join(unanswered(l, "Open", `{"holder":"a page"}`, "Origin", "https://page.example"), l.Open(), l.Close())
+	_, err = unanswered(l, "Open", `{"holder":"a page"}`, "Origin", "https://page.example")
+	return errors.Join(err, l.Open(), l.Close())
 }
 
-// unanswered asks for a call that is refused as such.
-func unanswered(l Line, method, body string, header ...string) error {
-	status, text, err := l.Post(method, body, header...)
+// unreadable asks for a call that is refused as one that cannot be read.
+func unreadable(l Line, method, text string) error {
+	answer, err := unanswered(l, method, text)
 	if err != nil {
 		return err
 	}
-	if status < 400 || status > 599 {
-		return fmt.Errorf("%s %s %v is answered with status %d: %s", method, body, header, status, text[:min(len(text), 200)])
+	var why struct{ Code string }
+	if err := json.Unmarshal(answer, &why); err != nil || why.Code == "" {
+		return fmt.Errorf("%s %s is answered without a code: %s", method, text, answer[:min(len(answer), 200)])
 	}
 	return nil
+}
+
+// bothForms: 64-bit numbers come as strings, and as numbers from whoever has it so.
+func bothForms(b body.Stepper) (err error) {
+	if err := warm(b); err != nil {
+		return err
+	}
+	c, err := callerOf(b)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, c.end()) }()
+	for sequence, form := range []any{1, "2", 3} {
+		o, err := c.Watch()
+		if err != nil {
+			return err
+		}
+		r, err := c.post(&o, o.GoalRad, tick, c.epoch, form)
+		if err != nil || len(r.Rejections) > 0 {
+			return errors.Join(err, fmt.Errorf("sequence %d as %T is answered with %+v", sequence+1, form, r.Rejections))
+		}
+	}
+	return nil
+}
+
+// unanswered asks for a call that is refused as such.
+func unanswered(l Line, method, body string, header ...string) (answer []byte, err error) {
+	status, answer, err := l.Post(method, body, header...)
+	if err == nil && (status < 400 || status > 499) {
+		err = fmt.Errorf("%s %s %v is answered with status %d: %s", method, body, header, status, answer[:min(len(answer), 200)])
+	}
+	return answer, err
 }
 
 // noReset: a robot's line has a stop and no reset, under no name.
@@ -206,7 +260,7 @@ func noReset(b body.Stepper) error {
 		return err
 	}
 	for _, method := range []string{"Reset", "/interlock.driver.v1.Operator/Reset", "/interlock.driver.v1.Lab/Advance"} {
-		if err := unanswered(l, method, `{}`); err != nil {
+		if _, err := unanswered(l, method, `{}`); err != nil {
 			return err
 		}
 	}

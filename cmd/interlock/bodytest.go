@@ -7,7 +7,6 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"os/exec"
 	"os/signal"
 	"slices"
 	"strings"
@@ -36,7 +35,7 @@ func newBodytest() *cobra.Command {
 		Short: "Hold any driver or body process against the conformance suite",
 		Long: `Bodytest reaches a process that speaks the driver protocol and runs the conformance
 suite on it as a black box, in real time. With a command after --, it starts that
-first and ends it afterwards.
+first, once more for what only a restart shows, and ends it afterwards.
 
 --driver is a driver process, which owes everything; with --operator, where a person
 stops and resets it, the suite asks for its latch too, and says so where it does not.
@@ -56,17 +55,16 @@ nothing answered.`,
 			if dash := cmd.ArgsLenAtDash(); dash > 0 || dash < 0 && len(a) > 0 {
 				return badInput(fmt.Errorf("%q is too much; the command to start stands behind -- (usage: %s)", a[0], cmd.UseLine()))
 			}
-			suite, err := o.suite()
+			suite, err := o.suite(len(a) > 0)
 			if err != nil {
 				return badInput(err)
 			}
 			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 			defer stop()
-			ctx, end, err := startCommand(ctx, a, cmd.ErrOrStderr())
-			if err != nil {
+			if suite.command, ctx, err = startCommand(ctx, a, cmd.ErrOrStderr()); err != nil {
 				return badInput(err)
 			}
-			return errors.Join(suite.run(ctx, cmd.OutOrStdout()), end())
+			return errors.Join(suite.run(ctx, cmd.OutOrStdout()), suite.command.end())
 		},
 	}
 	f := c.Flags()
@@ -82,13 +80,14 @@ nothing answered.`,
 // bodySuite is what one run asks of one process.
 type bodySuite struct {
 	bodytestOptions
-	addr   string
-	line   remote.Options
-	checks []bodytest.Check
-	unable []bodytest.Check // what cannot be asked without a person's line
+	addr    string
+	line    remote.Options
+	checks  []bodytest.Check
+	unable  []checkSaid // what cannot be asked, and what that needs
+	command *started    // what was started for it; nil: nothing
 }
 
-func (o *bodytestOptions) suite() (*bodySuite, error) {
+func (o *bodytestOptions) suite(ours bool) (*bodySuite, error) {
 	s := &bodySuite{bodytestOptions: *o, line: remote.Options{Holder: "bodytest", CallTimeout: time.Second}}
 	switch {
 	case (o.driver == "") == (o.body == ""):
@@ -102,7 +101,13 @@ func (o *bodytestOptions) suite() (*bodySuite, error) {
 	case o.operator != "":
 		s.addr, s.line.JSON, s.checks = o.driver, o.speak == "json", append(bodytest.ProcessChecks(), bodytest.LatchChecks()...)
 	default:
-		s.addr, s.line.JSON, s.checks, s.unable = o.driver, o.speak == "json", bodytest.ProcessChecks(), bodytest.LatchChecks()
+		s.addr, s.line.JSON, s.checks = o.driver, o.speak == "json", bodytest.ProcessChecks()
+		s.cannot(bodytest.LatchChecks(), "it needs --operator")
+	}
+	if ours {
+		s.checks = append(s.checks, bodytest.RestartChecks()...)
+	} else {
+		s.cannot(bodytest.RestartChecks(), "it needs the command that starts it, behind --")
 	}
 	for _, name := range o.only {
 		if !slices.ContainsFunc(s.checks, func(c bodytest.Check) bool { return c.Name == name }) {
@@ -114,6 +119,12 @@ func (o *bodytestOptions) suite() (*bodySuite, error) {
 		s.checks, s.unable = slices.DeleteFunc(s.checks, left), nil
 	}
 	return s, checkAddresses("--driver", o.driver, "--operator", o.operator, "--body", o.body)
+}
+
+func (s *bodySuite) cannot(checks []bodytest.Check, why string) {
+	for _, c := range checks {
+		s.unable = append(s.unable, checkSaid{Check: c.Name, Result: "not asked", Says: why})
+	}
 }
 
 // run holds the process against the suite, check by check, each on a line of its own.
@@ -136,8 +147,7 @@ func (s *bodySuite) run(ctx context.Context, out io.Writer) error {
 			return err
 		}
 	}
-	for _, c := range s.unable {
-		said := checkSaid{Check: c.Name, Result: "not asked", Says: "it needs --operator"}
+	for _, said := range s.unable {
 		if err := said.print(out, s.asJSON); err != nil {
 			return err
 		}
@@ -178,20 +188,28 @@ const bodyThere = 10 * time.Second
 
 // there waits until the process answers. One that is stopped is a person's matter.
 func (s *bodySuite) there(ctx context.Context) error {
-	within, cancel := context.WithTimeout(ctx, bodyThere)
-	defer cancel()
-	var latch body.Latch
-	err := whenThere(within, io.Discard, func() (err error) { latch, err = s.latch(within); return err })
-	switch {
-	case ctx.Err() != nil:
-		return context.Cause(ctx)
+	switch latch, err := s.answers(ctx); {
 	case err != nil:
-		_, err = s.latch(ctx)
-		return fmt.Errorf("no body answers at %s: %w", s.addr, err)
+		return err
 	case latch.Stopped:
 		return exitStatus{exitStopped, fmt.Errorf("it is stopped, number %d (%s): whoever knows why resets it first%s", latch.Number, shown(latch.Reason), s.resetting(latch.Number))}
 	}
 	return nil
+}
+
+// answers waits until the process answers, and tells its latch.
+func (s *bodySuite) answers(ctx context.Context) (latch body.Latch, err error) {
+	within, cancel := context.WithTimeout(ctx, bodyThere)
+	defer cancel()
+	err = whenThere(within, io.Discard, func() (err error) { latch, err = s.latch(within); return err })
+	switch {
+	case ctx.Err() != nil:
+		return latch, context.Cause(ctx)
+	case err != nil:
+		_, err = s.latch(ctx)
+		return latch, fmt.Errorf("no body answers at %s: %w", s.addr, err)
+	}
+	return latch, nil
 }
 
 // resetting is the command that resets a stop, where the person's line is known.
@@ -245,7 +263,10 @@ type bodyLine struct {
 	began time.Time
 }
 
-var _ bodytest.Process = (*bodyLine)(nil)
+var (
+	_ bodytest.Process   = (*bodyLine)(nil)
+	_ bodytest.Restarted = (*bodyLine)(nil)
+)
 
 // Advance implements body.Stepper by waiting.
 func (l *bodyLine) Advance(by time.Duration) error {
@@ -255,6 +276,11 @@ func (l *bodyLine) Advance(by time.Duration) error {
 	case by <= 0:
 		return fmt.Errorf("cannot wait for %v", by)
 	}
+	return l.Wait(by)
+}
+
+// Wait implements bodytest.Line.
+func (l *bodyLine) Wait(by time.Duration) error {
 	select {
 	case <-time.After(by):
 		return nil
@@ -301,34 +327,3 @@ func (l *bodyLine) Another() body.Stepper {
 
 // Person implements bodytest.Process.
 func (l *bodyLine) Person() bodytest.Latch { return l.suite.person() }
-
-// startCommand starts a process, whose end ends the context it returns. end asks it to end, kills it if it does not, and
-// waits. What the process started itself is asked with it.
-func startCommand(ctx context.Context, line []string, errOut io.Writer) (running context.Context, end func() error, err error) {
-	if len(line) == 0 {
-		return ctx, func() error { return nil }, nil
-	}
-	cmd := exec.Command(line[0], line[1:]...)
-	cmd.Stderr = errOut
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a Ctrl-C comes to it last
-	if err := cmd.Start(); err != nil {
-		return ctx, nil, err
-	}
-	running, gone := context.WithCancelCause(ctx)
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		err := cmd.Wait()
-		if err == nil {
-			err = errEnded
-		}
-		gone(fmt.Errorf("%s ended by itself: %w", line[0], err))
-	}()
-	return running, func() error {
-		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) // its group, which is gone if it is
-		kill := time.AfterFunc(childWithin+time.Second, func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) })
-		defer kill.Stop()
-		<-ended // how it ends on a signal is its own affair
-		return nil
-	}, nil
-}

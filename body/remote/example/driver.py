@@ -77,7 +77,8 @@ class Body:
         return {"epoch": str(self.epoch), "ttlNs": ns(TTL)}
 
     def Send(self, q):
-        goal, sequence = [float(x) for x in q.get("positionsRad", [])], int(q.get("sequence", 0))
+        goal = [float(x) for x in q.get("positionsRad", [])]
+        sequence, over = int(q.get("sequence", 0)), int(q.get("overNs", 0)) / 1e9
         if not self.holds(q):
             return NO_LEASE
         if sequence <= self.sequence:
@@ -90,7 +91,7 @@ class Body:
             if not j["minRad"] <= x <= j["maxRad"]:
                 return refused("OUT_OF_RANGE", "positions_rad." + j["name"], "the joint does not go that far")
         t = now()
-        self.start, self.goal, self.began, self.over = self.at(t), goal, t, int(q.get("overNs", 0)) / 1e9
+        self.start, self.goal, self.began, self.over = self.at(t), goal, t, over
         self.until, self.sequence, self.applied, self.holding = t + TTL, sequence, self.applied + 1, ""
         return {"positionsRad": goal, "applied": str(self.applied)}
 
@@ -122,7 +123,7 @@ class Body:
 
 
 FIELDS = {"Describe": "", "Open": "holder", "Renew": "epoch", "Send": "positionsRad overNs expiresNs stop epoch sequence",
-          "Halt": "epoch sequence", "Observe": "epoch", "Stop": "reason", "Close": "epoch"}
+          "Halt": "epoch sequence", "Observe": "epoch", "Stop": "reason epoch", "Close": "epoch"}
 
 
 class Line(BaseHTTPRequestHandler):
