@@ -228,8 +228,11 @@ func (f *chatFlags) colours(out io.Writer) bool {
 
 func (s *session) greet(f *chatFlags) {
 	says := "Say what it should do"
-	if examples := phrase.Examples(s.offers()); len(examples) > 0 {
-		says += ", such as \"" + strings.Join(examples[:min(2, len(examples))], "\" or \"") + "\""
+	if s.distant == nil { // one that runs elsewhere is asked beside the conversation, which must hear a stop at once
+		m, err := s.robot.client.Describe(s.ctx)
+		if err == nil {
+			says += suchAs(m)
+		}
 	}
 	s.tell(chatEvent{
 		Event: evHello, Robot: s.name, Mode: s.mode, Where: s.where, Model: s.agent.Provider.Name(),
@@ -240,20 +243,15 @@ func (s *session) greet(f *chatFlags) {
 	}
 }
 
-// greetWithin is how long a greeting waits for the robot to say what it can do.
-const greetWithin = 500 * time.Millisecond
-
-// offers reports which verbs the robot has; every one, where it does not say.
-func (s *session) offers() func(verb string) bool {
-	ctx, done := context.WithTimeout(s.ctx, greetWithin)
-	defer done()
-	m, err := s.robot.client.Describe(ctx)
-	if err != nil {
-		return func(string) bool { return true }
-	}
-	return func(verb string) bool {
+// suchAs are two utterances that the robot's verbs allow; empty: none is known.
+func suchAs(m *contractv1.Manifest) string {
+	list := phrase.Examples(func(verb string) bool {
 		return slices.ContainsFunc(m.GetCapabilities(), func(c *contractv1.Capability) bool { return c.GetName() == verb })
+	})
+	if len(list) == 0 {
+		return ""
 	}
+	return ", such as \"" + strings.Join(list[:min(2, len(list))], "\" or \"") + "\""
 }
 
 // converse takes lines until the person ends, the input does and what was asked is carried out, or ctx ends other than by

@@ -116,7 +116,7 @@ func (d *distantRobot) watch(ctx context.Context, note func(string)) {
 			note("the robot " + d.line.who + " does not answer: " + err.Error() + "; what you ask for is refused until it does" + stop)
 		case last == "":
 			_, _ = d.operator() // to know it when there is no robot to ask any more
-			note(fmt.Sprintf("the robot %s is there (%s), with %d verbs", m.GetRobot(), m.GetMode(), len(m.GetCapabilities())))
+			note(fmt.Sprintf("the robot %s is there (%s), with %d verbs%s", m.GetRobot(), m.GetMode(), len(m.GetCapabilities()), suchAs(m)))
 		default:
 			note(fmt.Sprintf("the robot %s now offers %d verbs; the brain's tools change with your next request", m.GetRobot(), len(m.GetCapabilities())))
 		}

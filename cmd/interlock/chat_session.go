@@ -196,7 +196,7 @@ func (s *session) reset(text string) {
 		s.tell(chatEvent{Event: evIgnored, Number: n, Says: "not reset: " + err.Error()})
 		return
 	}
-	s.tell(chatEvent{Event: evReset, Number: n, Says: fmt.Sprintf("stop %d is reset: motion is permitted, nothing was restarted", n)})
+	s.tell(chatEvent{Event: evReset, Number: n, Says: fmt.Sprintf("stop %d is reset%s: motion is permitted, nothing was restarted", n, because(latch.Reason))})
 }
 
 // fix shows a goal and fixes it for the next request.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"interlock/body/remote"
 	"interlock/reject"
 )
 
@@ -44,6 +46,7 @@ func newReset() *cobra.Command {
 				return badInput(fmt.Errorf("which robot? ROBOT, the last argument, is missing: there are %s", strings.Join(slices.Sorted(maps.Keys(list)), ", ")))
 			}
 			for name, addr := range list {
+				was := reasonAt(cmd.Context(), addr, number)
 				err := distantLatch{func() (string, error) { return addr, nil }}.Reset(number)
 				var r reject.Rejection
 				switch {
@@ -52,9 +55,9 @@ func newReset() *cobra.Command {
 				case err != nil:
 					return err
 				case asJSON:
-					return printJSON(cmd.OutOrStdout(), map[string]any{"robot": name, "reset": number})
+					return printJSON(cmd.OutOrStdout(), map[string]any{"robot": name, "reset": number, "reason": was})
 				}
-				_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: stop %d is reset: motion is permitted, nothing was restarted\n", driverSaid(name, addr), number)
+				_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: stop %d is reset%s: motion is permitted, nothing was restarted\n", driverSaid(name, addr), number, because(was))
 				return err
 			}
 			return nil
@@ -64,4 +67,26 @@ func newReset() *cobra.Command {
 	c.Flags().StringVar(&operator, "operator", "", "the driver's operator address")
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c
+}
+
+// reasonAt is why the driver is stopped under the number, every cause of it: a robot may have found more since the number was told.
+// Empty: it does not say.
+func reasonAt(ctx context.Context, addr string, number uint64) string {
+	ctx, done := context.WithTimeout(ctx, operatorWithin)
+	defer done()
+	o := remote.DialOperator(addr)
+	defer o.Close()
+	l, _, err := o.State(ctx)
+	if err != nil || !l.Stopped || l.Number != number {
+		return ""
+	}
+	return l.Reason
+}
+
+// because is a reason behind what it is the reason of.
+func because(reason string) string {
+	if reason == "" {
+		return ""
+	}
+	return " (" + shown(reason) + ")"
 }

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -36,7 +38,9 @@ func stopDriver(ctx context.Context, addr, reason string) (number uint64, durabl
 				return number, durable, nil
 			}
 		}
-		if tries > 1 && time.Since(begun) >= stopWithin || ctx.Err() != nil { // a machine that stood may have used up the time
+		took := time.Since(begun)
+		stood := tries == 1 && took >= 2*stopWithin // this process, and with it the time for a second try
+		if took >= stopWithin && !stood || ctx.Err() != nil {
 			return 0, false, err
 		}
 		time.Sleep(stopRetry)
@@ -46,7 +50,8 @@ func stopDriver(ctx context.Context, addr, reason string) (number uint64, durabl
 // robotsLine is where robots reach the driver with this operator line: as a robot's entry says, or as the usual sockets are called;
 // empty: it is not known.
 func robotsLine(operator string) string {
-	robots, _, _ := entries() // without them there are the usual sockets
+	robots, _, _ := entries()                                                                    // without them there are the usual sockets
+	slices.SortStableFunc(robots, func(a, b entry) int { return cmp.Compare(gone(a), gone(b)) }) // of several the one that runs
 	for _, e := range robots {
 		if e.Operator == operator && e.Driver != "" {
 			return e.Driver
@@ -56,4 +61,12 @@ func robotsLine(operator string) string {
 		return before + driverSuffix + ".sock"
 	}
 	return ""
+}
+
+// gone is 1 for a robot whose process has ended.
+func gone(e entry) int {
+	if e.PID > 0 && !alive(e.PID) {
+		return 1
+	}
+	return 0
 }

@@ -6,6 +6,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -224,4 +225,49 @@ func TestATypedStopOutlivesTheRobotsEntry(t *testing.T) {
 	}
 	_ = person.keys.Close()
 	h.until("it ends", func() bool { return chat.told(t, func(e chatEvent) bool { return e.Event == evBye }) == 1 })
+}
+
+// Of two robots with one operator line the one that runs says where robots reach the driver.
+//
+// Verifies: U183
+func TestTheRobotThatRunsIsAsked(t *testing.T) {
+	folderOf(t)
+	for _, e := range []entry{
+		{Name: "ada", Address: "127.0.0.1:1", Operator: "127.0.0.1:9", Driver: "127.0.0.1:7001", PID: 1 << 30},
+		{Name: "bob", Address: "127.0.0.1:2", Operator: "127.0.0.1:9", Driver: "127.0.0.1:7002", PID: os.Getpid()},
+	} {
+		if err := e.write(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := robotsLine("127.0.0.1:9"); got != "127.0.0.1:7002" {
+		t.Errorf("the driver is reached at %q", got)
+	}
+}
+
+// A reset says every cause of the stop that it ends, also what the robot found after the number was told.
+//
+// Verifies: U188
+func TestAResetTellsEveryCause(t *testing.T) {
+	dir := folderOf(t)
+	d := drives(t, dir, "driver")
+	number, _, err := stopDriver(t.Context(), d.operator, "a person")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := remote.Dial(t.Context(), "unix:"+filepath.Join(dir, "driver"), remote.Options{Holder: "robot"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Open(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = r.Close() }()
+	if n := r.Stop("stop_unconfirmed"); n != number {
+		t.Fatalf("the robot's stop is %d, not %d", n, number)
+	}
+	var out, errOut strings.Builder
+	if code := run(t.Context(), []string{"reset", strconv.FormatUint(number, 10), "--operator", d.operator}, &out, &errOut); code != 0 || !strings.Contains(out.String(), "a person; then stop_unconfirmed") {
+		t.Errorf("%d: %s%s", code, &out, &errOut)
+	}
 }

@@ -23,8 +23,9 @@ const runEnv = "INTERLOCK_DRILL_RUN"
 // then it did the same to robots and drivers, which have some tens of milliseconds for what they promise. On a machine with
 // cores to spare a drill that fails has failed.
 const (
-	lateBy    = 30 * time.Millisecond
-	mostAgain = 2
+	lateBy     = 30 * time.Millisecond
+	mostAgain  = 2
+	mostSpoilt = 8 // of all the drills: more is no accident
 )
 
 // runAll runs the drills in a process of their own, and those that a busy machine spoilt again, without the others. The full
@@ -41,7 +42,7 @@ func runAll(dir string) (code int) {
 			return 0
 		}
 		names := failed(out)
-		if worst := late.most(); os.Getenv("INTERLOCK_DRILLS") != "" || n == mostAgain || worst < lateBy || len(names) == 0 {
+		if worst := late.most(); os.Getenv("INTERLOCK_DRILLS") != "" || n == mostAgain || worst < lateBy || len(names) == 0 || len(names) > mostSpoilt {
 			return 1
 		} else if _, err := fmt.Fprintf(os.Stderr, "drills: made again, since this machine let a process wait %v for a core: %s\n",
 			worst.Round(time.Millisecond), strings.Join(names, " ")); err != nil {
