@@ -42,6 +42,7 @@ type record struct {
 type latchSeen struct {
 	stopped bool
 	number  uint64
+	reason  string // of a stop; a robot's own stop under a closed latch adds its cause here and keeps the number
 	known   bool
 }
 
@@ -215,15 +216,18 @@ func (r *Robot) noteClosed(q *request) {
 	}
 }
 
-// noteLatch writes down a stop or a reset that was observed.
+// noteLatch writes down a stop, a further cause of it, or a reset that was observed.
 func (r *Robot) noteLatch() {
 	now := r.senses.last.Latch
-	seen := latchSeen{now.Stopped, now.Number, true}
+	seen := latchSeen{stopped: now.Stopped, number: now.Number, known: true}
+	if now.Stopped { // what a driver still says of a stop that was reset is nothing new
+		seen.reason = now.Reason
+	}
 	if !r.record.opened || seen == r.record.latch {
 		return
 	}
-	if before := r.record.latch; before.known && seen.number > before.number && r.cfg.Desk != nil {
-		r.withdrawn(r.cfg.Desk.WithdrawAll()) // what was allowed before a stop is past
+	if before := r.record.latch; before.known && (seen.stopped || seen.number != before.number) && r.cfg.Desk != nil {
+		r.withdrawn(r.cfg.Desk.WithdrawAll()) // what was allowed before a stop is past, also before one of a driver that counts anew
 	}
 	r.record.latch = seen
 	r.note(&contractv1.AuditRecord{What: &contractv1.AuditRecord_Latch{Latch: &contractv1.LatchChange{

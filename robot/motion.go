@@ -30,6 +30,7 @@ type motion struct {
 	intended  string // approval that its intent names; empty: none
 	principal string // who started it; nobody else may follow or end it
 	epoch     uint64 // of the caller's lease; 0: the robot holds the resource for the mission
+	recalled  bool   // it is a process's before this one, as the record has it
 
 	player   *skill.Player
 	playedAt time.Duration // paced when the motion, or the way back, began

@@ -13,19 +13,38 @@ import (
 // a mark that turns the direction of the text around it, or anything else that prints as nothing. Words and goals of a person
 // are no names: they are free text, and whoever shows them escapes them.
 func printable(field, name string) reject.List {
-	if !strings.ContainsFunc(name, unprintable) {
+	if prints(name) {
 		return nil
 	}
-	return reject.List{reject.New(reject.OutOfRange, "a name is of characters that print: no control characters, no marks that turn text around").
+	return reject.List{reject.New(reject.OutOfRange, "a name is of characters that print: no control characters, no marks that turn text around, and a joiner only between two others").
 		By(printableRule).In(field).Saw(quoted(name), "", "")}
 }
 
 // printableRule is the rule of a name that does not print.
 const printableRule = "printable"
 
-// unprintable reports whether the character is none that a name may hold: letters, marks, digits, punctuation, symbols and
-// the ASCII space print, whatever the script.
-func unprintable(c rune) bool { return !unicode.IsPrint(c) }
+// Joiners print as nothing, but say how the characters on both sides of them are drawn: Persian and the scripts of India are
+// spelled with them, and many emoji are several in one.
+const (
+	zeroWidthNonJoiner = '\u200c'
+	zeroWidthJoiner    = '\u200d'
+)
+
+// prints reports whether the name is of letters, marks, digits, punctuation and symbols of any script, the ASCII space, and
+// single joiners between two of these that are no space.
+func prints(name string) bool {
+	between := false // the character before is one that a joiner may follow
+	joined := false  // it is a joiner
+	for _, c := range name {
+		switch joiner := c == zeroWidthNonJoiner || c == zeroWidthJoiner; {
+		case joiner && !between, !joiner && !unicode.IsPrint(c), joined && c == ' ':
+			return false
+		default:
+			joined, between = joiner, !joiner && c != ' '
+		}
+	}
+	return !joined
+}
 
 // maxHolder is the longest name of a lease's holder, in bytes.
 const maxHolder = 64

@@ -15,19 +15,23 @@ import (
 // nothing.
 var unshown = []string{
 	"a\x1b[31m\x00b\nc", "\x00", "a\tb", "a\rb", "a\x7f", "a\u0085b", "\u202eevil", "a\u2066b\u2069", "a\u200fb", "\u061c", "a\u200bb", "\ufeff", "a\u2028b",
-	"a\u00a0b", "a\u00adb", "\U000e0041", "\ue000",
+	"a\u00a0b", "a\u00adb", "\U000e0041", "\ue000", "a\u3000b", "a\u2009b", "a\u2060b",
+	// A joiner that joins nothing.
+	"\u200d", "\u200c", "\u200da", "a\u200d", "\u200ca", "a\u200c", "a\u200d\u200db", "a\u200c\u200cb", "a\u200c\u200db", "a\u200d\u200cb", "a \u200db",
+	"a\u200d b", "a\u200c b", "a \u200cb", "a\u200d\u202eb", "a\u200b\u200db", "a\u3000\u200db", "a\u200d\nb", "a\u200db\u200d",
 }
 
 // shownAsTheyAre are names of the shipped brains and of people everywhere.
 var shownAsTheyAre = []string{
 	"m1", "chat-1a2b-m-1", "7c9e6679-7425-40de-944b-e07fe5e8d6b4", "a b", "wave/2026-11-30T12:00:00Z", "'quoted' \"too\"", "küche-1", "任務-1", "e\u0301", "🙂",
+	"می\u200cخواهم", "क्\u200dष", "क्\u200cष", "👩\u200d👩\u200d👧", "❤\ufe0f\u200d🔥", "क\u200d्\u200cष",
 	strings.Repeat("x", 128),
 }
 
 // TestNamesArePrintable: a name that a caller chooses can be shown to others as it is, or nothing comes of the call: no intent,
 // no task, no lease.
 //
-// Verifies: T68
+// Verifies: T68, T82
 func TestNamesArePrintable(t *testing.T) {
 	dir := folder(t)
 	recorded(t, dir, set{}, func(t *testing.T, r *rig, _ *kept) {
@@ -94,7 +98,7 @@ func TestNamesArePrintable(t *testing.T) {
 // shows reports whether the text holds what does not print.
 func shows(text string) bool {
 	for _, c := range text {
-		if c < ' ' || c == 0x7f || strings.ContainsRune("\u0085\u202e\u2066\u2069\u200f\u061c\u200b\ufeff\u2028\u00a0\u00ad\U000e0041\ue000", c) {
+		if c < ' ' || c == 0x7f || strings.ContainsRune("\u0085\u202e\u2066\u2069\u200f\u061c\u200b\ufeff\u2028\u00a0\u00ad\U000e0041\ue000\u3000\u2009\u2060\u200c\u200d", c) {
 			return true
 		}
 	}
@@ -103,7 +107,7 @@ func shows(text string) bool {
 
 // TestNamesOfPersonsArePrintable: a person acts under a name that can be shown to others as it is, or not at all.
 //
-// Verifies: T68
+// Verifies: T68, T82
 func TestNamesOfPersonsArePrintable(t *testing.T) {
 	run(t, asked(), func(t *testing.T, r *rig) {
 		p := r.robot.Person()

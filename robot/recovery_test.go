@@ -1,6 +1,7 @@
 package robot_test
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 	"testing/synctest"
@@ -9,6 +10,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	contractv1 "interlock/contract/v1"
+	"interlock/reject"
 	"interlock/units"
 )
 
@@ -163,4 +165,55 @@ func TestADiskThatFlickers(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestAReaderFromBeforeARestartIsToldSo: whoever was told more of a mission than its record holds, because the disk was sick, and
+// goes on from there after a restart is refused at once, with the number to go on from and by a rule that says why, however often
+// the robot begins anew. A mission of this process has no such excuse.
+//
+// Verifies: T83
+func TestAReaderFromBeforeARestartIsToldSo(t *testing.T) {
+	d := newDisk()
+	var left *disk
+	var told []*contractv1.Event
+	on(t, d, set{beat: units.Beat}, func(_ *testing.T, r *rig, _ *kept) {
+		followed, resume := r.midway(10, slowly, "")
+		d.is(errFull)
+		resume()
+		told = <-followed
+		left = d.copied() // the robot is killed now
+		d.is(nil)
+		r.passes(10 * time.Second)
+	})
+	asks := func(t *testing.T, r *rig, id string, from uint64) (rule, limit string) {
+		t.Helper()
+		seqs, err := r.from(t.Context(), id, from)
+		var l reject.List
+		if !errors.As(err, &l) || len(l) != 1 || l[0].Code != reject.OutOfRange || l[0].Field != "from_seq" || l[0].Got != fmt.Sprint(from) || seqs != "" {
+			t.Errorf("%s from %d: %q, %v", id, from, seqs, err)
+			return "", ""
+		}
+		return l[0].Rule, l[0].Limit
+	}
+	for _, id := range []string{"m2", "m3"} {
+		on(t, left, set{after: time.Minute}, func(t *testing.T, r *rig, _ *kept) {
+			after := r.events("m1")
+			next := uint64(len(told)) + 1
+			if len(after) >= len(told) || word(after[len(after)-1]) != "INTERRUPTED(restart)" {
+				t.Errorf("told %v, and after the restart %v", told, after)
+				return
+			}
+			if rule, limit := asks(t, r, "m1", next); rule != "restart" || limit != fmt.Sprint(len(after)+1) {
+				t.Errorf("from %d of %d: rule %q, limit %s", next, len(after), rule, limit)
+			}
+			if seqs, err := r.from(t.Context(), "m1", uint64(len(after))+1); seqs != "" || err != nil {
+				t.Errorf("from the limit: %q, %v", seqs, err)
+			}
+			r.accepted(id, "move_to", nearby, "")
+			n := uint64(len(r.events(id)))
+			if rule, limit := asks(t, r, id, n+2); rule != "" || limit != fmt.Sprint(n+1) {
+				t.Errorf("%s: rule %q, limit %s", id, rule, limit)
+			}
+		})
+	}
 }

@@ -50,7 +50,7 @@ func (r *Robot) remember(p *audit.Mission) {
 		return
 	}
 	old := &motion{
-		id: p.ID, key: key, principal: p.Intent.GetPrincipal(), log: newEventLog(), state: mission.State{Status: mission.Interrupted},
+		id: p.ID, key: key, principal: p.Intent.GetPrincipal(), log: newEventLog(), recalled: true, state: mission.State{Status: mission.Interrupted},
 		ack: &contractv1.MissionAck{MissionId: p.ID, Accepted: true, NormalizedArgsJson: p.Intent.GetArgsJson()},
 	}
 	for _, e := range p.Events {

@@ -256,7 +256,7 @@ func (r *Robot) Events(ctx context.Context, q *contractv1.EventsRequest) iter.Se
 			return answer{err: l}
 		}
 		if next := m.log.next(); from > next {
-			return answer{err: reject.List{beyond(from, next)}}
+			return answer{err: reject.List{beyond(from, next, m.recalled)}}
 		}
 		return answer{log: m.log}
 	})
@@ -269,12 +269,21 @@ func (r *Robot) Events(ctx context.Context, q *contractv1.EventsRequest) iter.Se
 	return a.log.follow(ctx, r.closed, from)
 }
 
-// beyond refuses a number to go on from that leaves out what has not happened yet: next is the highest there is.
-func beyond(from, next uint64) reject.Rejection {
+// beyond refuses a number to go on from that leaves out what has not happened yet: next is the highest there is. Of a mission
+// that is recalled from the record an honest reader may have been told more: the robot before this one told also what it
+// could not write down.
+func beyond(from, next uint64, recalled bool) reject.Rejection {
 	got, limit := strconv.FormatUint(from, 10), strconv.FormatUint(next, 10)
-	return reject.New(reject.OutOfRange, "of this mission there are "+strconv.FormatUint(next-1, 10)+" events; a reader goes on from "+limit+" at most").
-		In("from_seq").Saw(got, limit, "")
+	there := "of this mission there are " + strconv.FormatUint(next-1, 10) + " events"
+	if !recalled {
+		return reject.New(reject.OutOfRange, there+"; a reader goes on from "+limit+" at most").In("from_seq").Saw(got, limit, "")
+	}
+	return reject.New(reject.OutOfRange, there+" on record; the robot was started anew since, and events that it told before may have been lost with "+
+		"those numbers: a reader goes on from "+limit+" at most, and reads from 1 how the mission ended").By(recalledRule).In("from_seq").Saw(got, limit, "")
 }
+
+// recalledRule is the rule by which a reader may hold more events of a mission than the record.
+const recalledRule = "restart"
 
 // Claim implements transport.Server. The goal is measured now, whatever is claimed, or once the task's mission that
 // still moves has ended; a task that is closed already keeps its word and gets the claim beside it.

@@ -31,7 +31,7 @@ func reasonFor(capability string, l reject.List) string {
 	if len(l) == 0 {
 		return ""
 	}
-	if strings.ContainsFunc(capability, unprintable) {
+	if !prints(capability) {
 		capability = quoted(capability)
 	}
 	if l[0].Code == reject.UnknownCapability {

@@ -557,9 +557,11 @@ func (x *FactDecl) GetMaxAgeMs() int64 {
 
 // StartRequest asks for one mission. The caller chooses the id; the same id and body again is the same mission.
 type StartRequest struct {
-	state     protoimpl.MessageState `protogen:"open.v1"`
-	MissionId string                 `protobuf:"bytes,1,opt,name=mission_id,json=missionId,proto3" json:"mission_id,omitempty"` // 1 to 128 bytes that print: letters, marks, digits, punctuation and symbols of any script, and the
-	// ASCII space; anything else is OUT_OF_RANGE, rule printable
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// 1 to 128 bytes that print: letters, marks, digits, punctuation and symbols of any script, and the ASCII space. A joiner
+	// (U+200C or U+200D) may stand between two of these that are no space: never first or last, never beside a space or another
+	// joiner. Anything else, U+3000 and every other space included, is OUT_OF_RANGE, rule printable.
+	MissionId     string `protobuf:"bytes,1,opt,name=mission_id,json=missionId,proto3" json:"mission_id,omitempty"`
 	Capability    string `protobuf:"bytes,2,opt,name=capability,proto3" json:"capability,omitempty"`
 	ArgsJson      []byte `protobuf:"bytes,3,opt,name=args_json,json=argsJson,proto3" json:"args_json,omitempty"` // exactly as the caller wrote them; the gate decodes them strictly
 	TaskId        string `protobuf:"bytes,4,opt,name=task_id,json=taskId,proto3" json:"task_id,omitempty"`       // the task it serves; empty: none
@@ -842,7 +844,9 @@ type EventsRequest struct {
 	MissionId string                 `protobuf:"bytes,1,opt,name=mission_id,json=missionId,proto3" json:"mission_id,omitempty"`
 	// The number of the last event that was read, and one; 0 is read as 1. From one behind the final event, which is where a
 	// reader goes on that has had them all, the stream is empty. What is further on than one behind the last event there is
-	// nobody can have come to: OUT_OF_RANGE, field from_seq, and the limit is the highest number to go on from.
+	// nobody can have come to: OUT_OF_RANGE, field from_seq, and the limit is the highest number to go on from. Rule restart: the
+	// robot was started anew since the mission, and events that it told before, but could not write down, may be lost with their
+	// numbers; read from 1 how the mission ended.
 	FromSeq       uint64 `protobuf:"varint,2,opt,name=from_seq,json=fromSeq,proto3" json:"from_seq,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -171,6 +171,40 @@ func TestEventsEnd(t *testing.T) {
 	})
 }
 
+// TestAnEmptyStreamIsNoEnd: from a number on that has no event behind it the events are over only where the event before was the
+// mission's last.
+//
+// Verifies: T84
+func TestAnEmptyStreamIsNoEnd(t *testing.T) {
+	broken := errors.New("the line broke")
+	for name, c := range map[string]struct {
+		before []*contractv1.Event
+		fails  error // of the stream that has the event before
+		from   uint64
+		whole  bool
+	}{
+		"behind the last":            {[]*contractv1.Event{{MissionId: "m", Seq: 4, Final: true}}, nil, 5, true},
+		"behind one that is not":     {[]*contractv1.Event{{MissionId: "m", Seq: 4}}, nil, 5, false},
+		"behind another mission's":   {[]*contractv1.Event{{MissionId: "n", Seq: 4, Final: true}}, nil, 5, false},
+		"behind one further on":      {[]*contractv1.Event{{MissionId: "m", Seq: 3, Final: true}}, nil, 5, false},
+		"behind nothing":             {nil, nil, 5, false},
+		"behind what cannot be read": {nil, broken, 5, false},
+		"from the first":             {nil, nil, 1, false},
+		"from none":                  {nil, nil, 0, false},
+	} {
+		server := &fake{events: func(ctx context.Context, q *contractv1.EventsRequest) iter.Seq2[*contractv1.Event, error] {
+			if q.GetMissionId() == "m" && q.GetFromSeq()+1 == c.from {
+				return streamOf(c.before, c.fails)(ctx, q)
+			}
+			return streamOf(nil, nil)(ctx, q)
+		}}
+		n, err := read(inproc.New(server).Events(t.Context(), &contractv1.EventsRequest{MissionId: "m", FromSeq: c.from}), nil)
+		if n != 0 || c.whole != (err == nil) || !c.whole && !errors.Is(err, inproc.ErrCutShort) {
+			t.Errorf("%s: %d events, %v", name, n, err)
+		}
+	}
+}
+
 // read counts events up to the first error; after each it calls then, if there is one.
 func read(events iter.Seq2[*contractv1.Event, error], then func()) (n int, err error) {
 	for _, e := range events {

@@ -92,7 +92,25 @@ func cutShort(ctx context.Context, t *testing.T, l *line) error {
 			return fmt.Errorf("a server ends its streams early %s: the events ended before number %d as if they were all", name, next)
 		}
 	}
-	return nil
+	return emptyStream(ctx, t, l)
+}
+
+// emptyStream: a stream from a number behind the first that ends without an event is no end of the mission's either, unless the
+// event before was its last.
+func emptyStream(ctx context.Context, t *testing.T, l *line) error {
+	const last, n = 4, 8
+	client := l.open(t, &script{events: inThrees(last, n)})
+	var failed error
+	for e, err := range client.Events(ctx, &contractv1.EventsRequest{MissionId: "m", FromSeq: last + 1}) {
+		if failed = err; err == nil {
+			return wrong("a server that has no such event", e, nil)
+		}
+		break
+	}
+	if failed == nil {
+		return fmt.Errorf("from %d of %d a stream without an event passed as the end", last+1, n)
+	}
+	return ctx.Err()
 }
 
 // inThrees serves a mission of n events up to the last that it has, in streams of three events at most.

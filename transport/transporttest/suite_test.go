@@ -252,6 +252,14 @@ func sabotagedEvents(direct []Trait) []sabotage {
 				return b.server.Events(ctx, q)
 			}
 		}), direct},
+		{"an empty stream passes for the end", "a stream cut short is no end", bend(func(b *bent) {
+			b.events = func(ctx context.Context, q *contractv1.EventsRequest) iter.Seq2[*contractv1.Event, error] {
+				if q.GetFromSeq() > 1 {
+					return b.server.Events(ctx, q)
+				}
+				return b.Client.Events(ctx, q)
+			}
+		}), direct},
 		{"an event is lost", anyCursor, bend(func(b *bent) {
 			b.events = passing(b, func(n int, e *contractv1.Event) []*contractv1.Event {
 				if n == 7 {
