@@ -146,25 +146,26 @@ func says(t *testing.T, path string) string {
 // Verifies: P04, D122
 func TestALatchFileHasOneDriver(t *testing.T) {
 	cfg, path := latched(t)
-	unlock, err := guard.LockLatch(path)
+	kept, unlock, err := guard.LockLatch(path)
 	check(t, err)
+	cfg.LatchFile = kept
 	g := guard.New(newPlant(), cfg)
 	check(t, errors.Join(g.Recall(), g.Close())) // the file is replaced twice
-	if _, err := guard.LockLatch(path); !errors.Is(err, guard.ErrLatchTaken) {
+	if _, _, err := guard.LockLatch(path); !errors.Is(err, guard.ErrLatchTaken) {
 		t.Errorf("a second lock is answered by %v", err)
 	}
-	other, err := guard.LockLatch(path + "2")
+	_, other, err := guard.LockLatch(path + "2")
 	check(t, err)
 	check(t, other())
 	check(t, unlock())
-	again, err := guard.LockLatch(path)
+	_, again, err := guard.LockLatch(path)
 	check(t, err)
 	check(t, again())
-	if _, err := guard.LockLatch(filepath.Join(path, "nowhere")); err == nil || errors.Is(err, guard.ErrLatchTaken) {
+	if _, _, err := guard.LockLatch(filepath.Join(path, "nowhere")); err == nil || errors.Is(err, guard.ErrLatchTaken) {
 		t.Errorf("a file that cannot be is answered by %v", err)
 	}
 	check(t, os.Symlink(path, path+"3.lock"))
-	if _, err := guard.LockLatch(path + "3"); err == nil {
+	if _, _, err := guard.LockLatch(path + "3"); err == nil {
 		t.Error("a lock leads elsewhere")
 	}
 }

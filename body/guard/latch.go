@@ -21,9 +21,16 @@ type latch struct {
 	own     func(body.Latch) // told of every stop that nobody asked for; it must not block
 }
 
-// maxReason is how long the reason of a stop may be, bytes: what a body answers, or who asks for a stop says, may be of any length
-// and need be no text, and all of it is told on lines and kept in a file that must be read again.
-const maxReason = 600
+// How long the reason of a stop may be, bytes: what a body answers, or who asks for a stop says, may be of any length and need be no
+// text, and all of it is told on lines and kept in a file that must be read again.
+const (
+	maxReason  = 600 // with every further cause
+	maxCause   = 400 // of one cause: the first leaves room for others
+	leastCause = 40  // with less room a further cause says nothing
+)
+
+// more stands where something was left out.
+const more = "…"
 
 // brief is what a text says as valid UTF-8 of at most so many bytes.
 func brief(s string, most int) string {
@@ -31,7 +38,6 @@ func brief(s string, most int) string {
 	if len(s) <= most {
 		return s
 	}
-	const more = "…"
 	for most -= len(more); most > 0 && !utf8.RuneStart(s[most]); {
 		most--
 	}
@@ -67,7 +73,7 @@ func (l *latch) trip(reason string) uint64 {
 }
 
 func (l *latch) tripLocked(reason string) uint64 {
-	l.state = body.Latch{Stopped: true, Number: l.state.Number + 1, Reason: brief(reason, maxReason)}
+	l.state = body.Latch{Stopped: true, Number: l.state.Number + 1, Reason: brief(reason, maxCause)}
 	l.tell()
 	return l.state.Number
 }
@@ -91,23 +97,34 @@ func (l *latch) tripFault(reason string) {
 	}
 }
 
-// againLocked reports whether the latch says something now that it did not.
+// againLocked reports whether the latch says something now that it did not. A cause that does not fit in is shortened; of those for
+// which there is no room it says once that there were more.
 func (l *latch) againLocked(reason string) bool {
 	if !l.state.Stopped {
 		l.tripLocked(reason)
 		return true
 	}
-	reason = brief(reason, maxReason)
-	if strings.Contains(l.state.Reason, reason) || len(l.state.Reason)+len(then)+len(reason) > maxReason {
+	was, reason := l.state.Reason, brief(reason, maxCause)
+	room := maxReason - len(then+more) - len(was) - len(then)
+	switch {
+	case reason == "" || strings.HasSuffix(was, then+more) || strings.Contains(then+was+then, then+reason+then):
 		return false
+	case room >= min(len(reason), leastCause):
+		reason = brief(reason, room)
+	case brief(reason, len(lastCause(was))) == lastCause(was): // it was shortened
+		return false
+	default:
+		was, reason = brief(was, maxReason-len(then+more)), more
 	}
-	l.state.Reason += then + reason
+	l.state.Reason = was + then + reason
 	l.tell()
 	return true
 }
 
 // then stands between the causes of one stop.
 const then = "; then "
+
+func lastCause(reason string) string { return reason[strings.LastIndex(then+reason, then):] }
 
 // tripOnce closes the latch unless it is closed already: a fault that persists is one stop, not one per step.
 func (l *latch) tripOnce(reason string) {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"os/signal"
 	"strings"
 	"syscall"
@@ -165,13 +164,15 @@ func (o *driverOptions) stand(ctx context.Context, k *contract.Contract, errOut 
 }
 
 // ownBody serves the body until ctx ends, or a person ends it.
-func ownBody(ctx context.Context, k *contract.Contract, o driverOptions, out, errOut io.Writer) (err error) {
-	ctx, stop := signal.NotifyContext(ctx, endings()...) // from before the latch file says that it runs
+func ownBody(ctx context.Context, k *contract.Contract, o driverOptions, stdout, stderr io.Writer) (err error) {
+	ctx, stop := untilSignal(ctx) // from before the latch file says that it runs
 	defer stop()
 	signal.Ignore(syscall.SIGPIPE) // whether anybody reads what it says is no matter of the body's
-	unlock, err := o.lockLatch()
+	out, errOut := newTeller(stdout), newTeller(stderr)
+	defer endTelling(out, errOut)
+	unlock, err := o.lockLatch(ctx)
 	if err != nil {
-		return err
+		return ignoreEnd(ctx, err)
 	}
 	defer func() { _ = unlock() }()
 	s, err := o.stand(ctx, k, errOut)
@@ -192,38 +193,55 @@ func ownBody(ctx context.Context, k *contract.Contract, o driverOptions, out, er
 		{flag: "--listen", addr: o.listen, handler: remote.DriverHandlerOf(s, k.Hash())},
 		{flag: "--operator", addr: o.operator, handler: remote.OperatorHandler(s), person: true},
 	}
+	s.untold() // what the first line says
 	says := fmt.Sprintf("driver %s: %s; stop and reset: %s; %s", o.name, o.listen, o.operator, latchWords(s.Latch(), o.operator))
 	if o.labSocket != "" {
 		services = append(services, service{flag: "--lab-socket", addr: o.labSocket, handler: remote.LabHandler(plant.Serve(s))})
 		says += "; lab: " + o.labSocket
 	}
-	ready := func() error { _, err := fmt.Fprintln(out, says); return err }
-	return together(ctx, services, ready, func(ctx context.Context) error { return s.run(ctx, errOut) })
-}
-
-// endings are the signals that end a driver in good order: a person's, and the end of the terminal that it was started in, unless
-// it is to outlive that.
-func endings() []os.Signal {
-	list := []os.Signal{os.Interrupt, syscall.SIGTERM}
-	if !signal.Ignored(syscall.SIGHUP) {
-		list = append(list, syscall.SIGHUP)
+	ready := func() error { return out.told(ctx, says+"\n") }
+	err = together(ctx, services, ready, func(ctx context.Context) error { return s.run(ctx, errOut) })
+	if !s.began() {
+		return ignoreEnd(ctx, err) // it was ended before anybody read that it is ready
 	}
-	return list
+	return err
 }
 
-// lockLatch claims the latch file until the process ends.
-func (o *driverOptions) lockLatch() (unlock func() error, err error) {
+// Times of a latch file that another driver keeps.
+const (
+	lockWithin = time.Second // that driver is given to end in, where its robot was killed and this one's was started at once
+	lockRetry  = 20 * time.Millisecond
+)
+
+// lockLatch claims the latch file until the process ends, and goes by its own name from then on. A driver that a robot started waits
+// a little for the one before it, which ends; to a person it is said at once.
+func (o *driverOptions) lockLatch(ctx context.Context) (unlock func() error, err error) {
 	if o.latchFile == "" {
 		return func() error { return nil }, nil
 	}
-	if unlock, err = guard.LockLatch(o.latchFile); err != nil {
-		return nil, o.latchFault(err)
+	for waited := time.Duration(0); ; waited += lockRetry {
+		var kept string
+		if kept, unlock, err = guard.LockLatch(o.latchFile); err == nil {
+			o.latchFile = kept
+			return unlock, nil
+		}
+		if !o.owned || waited >= lockWithin || !errors.Is(err, guard.ErrLatchTaken) {
+			return nil, o.latchFault(err)
+		}
+		select {
+		case <-time.After(lockRetry):
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
 	}
-	return unlock, nil
 }
 
 func (o *driverOptions) latchFault(err error) error {
-	return badInput(fmt.Errorf("--latch-file %s: %w", word(o.latchFile), err))
+	help := "--latch-file names another place"
+	if errors.Is(err, guard.ErrLatchTaken) {
+		help = "end that driver, or name another file"
+	}
+	return badInput(fmt.Errorf("--latch-file %s: %w; %s", word(o.latchFile), err, help))
 }
 
 // latchWords says how a latch stands, and how a person opens it at this address.

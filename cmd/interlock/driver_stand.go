@@ -20,7 +20,7 @@ type stand struct {
 	cfg  guard.Config
 	pace *paced // the plant in another process whose time an evaluation moves; nil: there is none
 
-	say      func(words string) // tells a person at the process, where there is one
+	say      func(words string) // tells a person at the process, where there is one; it never waits
 	operator string             // address of the person's line
 	own      chan body.Latch    // stops of the guard's own that nobody was told of yet
 
@@ -84,7 +84,7 @@ func (s *stand) run(ctx context.Context, errOut io.Writer) error {
 		var telling sync.WaitGroup
 		s.tellThere()
 		telling.Go(func() { s.tellStops(ctx) })
-		defer func() { end(); telling.Wait() }()
+		defer func() { end(); telling.Wait() }() // say keeps nobody
 	}
 	for {
 		g, lockstep, swap := s.present()
