@@ -38,11 +38,7 @@ func (s *session) ended(to []float64, why body.HoldReason) error {
 
 // haltsForAnyone: whoever sees that it must halt need not be its robot.
 func haltsForAnyone(b body.Stepper) error {
-	l, err := as[Line](b)
-	if err != nil {
-		return err
-	}
-	s, err := start(l)
+	l, s, err := startLine(b)
 	if err != nil {
 		return err
 	}
@@ -89,11 +85,7 @@ func (s *session) haltsInMotion() error {
 
 // stopIsHalt: a body has no latch, and ends its motion all the same.
 func stopIsHalt(b body.Stepper) error {
-	l, err := as[Line](b)
-	if err != nil {
-		return err
-	}
-	s, err := start(l)
+	l, s, err := startLine(b)
 	if err != nil {
 		return err
 	}
@@ -112,11 +104,7 @@ func stopIsHalt(b body.Stepper) error {
 
 // closingHalts: an onlooker sees it before anybody else opens the body, which would end the motion too.
 func closingHalts(b body.Stepper) error {
-	l, err := as[Line](b)
-	if err != nil {
-		return err
-	}
-	s, err := start(l)
+	l, s, err := startLine(b)
 	if err != nil {
 		return err
 	}

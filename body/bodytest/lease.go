@@ -21,11 +21,7 @@ func leaseChecks() []Check {
 }
 
 func obeysHolder(b body.Stepper) error {
-	l, err := as[Line](b)
-	if err != nil {
-		return err
-	}
-	s, err := start(l)
+	l, s, err := startLine(b)
 	if err != nil {
 		return err
 	}

@@ -26,11 +26,7 @@ func motionChecks() []Check {
 
 // keepsGoal: servos that go limp when nobody speaks to them let the arm fall.
 func keepsGoal(b body.Stepper) error {
-	l, err := as[Line](b)
-	if err != nil {
-		return err
-	}
-	s, err := start(l)
+	l, s, err := startLine(b)
 	if err != nil {
 		return err
 	}
@@ -58,11 +54,7 @@ const sagRad = 0.05
 
 // opensWhereItStands: an arm is rarely at home when somebody opens it.
 func opensWhereItStands(b body.Stepper) error {
-	l, err := as[Line](b)
-	if err != nil {
-		return err
-	}
-	s, err := start(l)
+	l, s, err := startLine(b)
 	if err != nil {
 		return err
 	}
@@ -115,11 +107,7 @@ func often(ask func() error) (err error) {
 
 // straightLine holds a motion against the line that it was asked for, on the body's own clock.
 func straightLine(b body.Stepper) error {
-	l, err := as[Line](b)
-	if err != nil {
-		return err
-	}
-	s, err := start(l)
+	_, s, err := startLine(b)
 	if err != nil {
 		return err
 	}
@@ -228,11 +216,7 @@ const anewWithin = 5 * time.Second
 
 // measuresAnew: a fact whose time stands is one that nobody measures, and one that is never young is told on another clock.
 func measuresAnew(b body.Stepper) error {
-	l, err := as[Line](b)
-	if err != nil {
-		return err
-	}
-	s, err := start(l)
+	l, s, err := startLine(b)
 	if err != nil {
 		return err
 	}

@@ -54,6 +54,16 @@ type Latch interface {
 	Reset(number uint64) error
 }
 
+// startLine opens a body that must be a line.
+func startLine(b body.Stepper) (Line, *session, error) {
+	l, err := as[Line](b)
+	if err != nil {
+		return nil, nil, err
+	}
+	s, err := start(l)
+	return l, s, err
+}
+
 // lineChecks are what every process owes, with a guard in it or before it.
 func lineChecks() []Check {
 	return slices.Concat(leaseChecks(), motionChecks(), wireChecks())
@@ -118,11 +128,7 @@ func (s *session) watch(l Line) (err error) {
 }
 
 func holdsOnSilence(b body.Stepper) error {
-	l, err := as[Line](b)
-	if err != nil {
-		return err
-	}
-	s, err := start(l)
+	l, s, err := startLine(b)
 	if err != nil {
 		return err
 	}
